@@ -47,7 +47,8 @@ inline constexpr std::int64_t kMaxBlock = 2048;
 inline constexpr std::int64_t kActivationBlock = 128;
 inline constexpr std::int64_t kGradientBlock = 256;
 
-// One fp32 scale (the largest magnitude) for each `block` consecutive elements in row-major order; the last block may be short.
+// One fp32 scale (the largest magnitude) for each `block` consecutive elements in row-major order;
+// the last block may be short.
 struct QuantSpec {
   Format format = Format::kInt8;
   std::int64_t block = kActivationBlock;

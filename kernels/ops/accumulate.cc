@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
+#include "kernels/ops/matrix_of.h"
 #include "kernels/ops/rows_of.h"
 
 namespace agoq::ops {
@@ -34,11 +36,19 @@ void AccumulateRows(const ref::RowsView& sum, const ref::RowsView& addend, Gradi
   });
 }
 
+// A 2-D tensor keeps its rows even if it is contiguous: the other one may be strided.
+ref::RowsView ViewOf(const at::Tensor& tensor, std::string_view name) {
+  return tensor.defined() && tensor.dim() == 2 ? MatrixOf(tensor, name) : RowsOf(tensor, name);
+}
+
 }  // namespace
 
 void Accumulate(const AccumulateArgs& args) {
-  const ref::RowsView sum = RowsOf(args.sum, "accumulate: sum");
-  const ref::RowsView addend = RowsOf(args.addend, "accumulate: addend");
+  const ref::RowsView sum = ViewOf(args.sum, "accumulate: sum");
+  const ref::RowsView addend = ViewOf(args.addend, "accumulate: addend");
+  if (sum.type == ref::ElementType::kBfloat16) {
+    throw std::invalid_argument("accumulate: sum: type bf16; pass fp32 or fp64");
+  }
   if (args.sum.sizes() != args.addend.sizes()) {
     throw std::invalid_argument("accumulate: addend has " + std::to_string(addend.num_elements()) +
                                 " elements, the sum has " + std::to_string(sum.num_elements()) +

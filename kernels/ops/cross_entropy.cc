@@ -1,23 +1,55 @@
 #include "kernels/ops/cross_entropy.h"
-#include <ATen/Dispatch.h>
+
 #include <ATen/Parallel.h>
-#include <ATen/OpMathType.h>
+
 #include <cmath>
+#include <sstream>
+#include <stdexcept>
 #include <vector>
+
+#include "kernels/ops/matrix_of.h"
+#include "kernels/ref/cross_entropy_loops.h"
+
 namespace agoq::ops {
-double CrossEntropy(const CrossEntropyArgs& a) {
-  const int64_t n = a.logits_TV.size(0), v = a.logits_TV.size(1); const int64_t* y = a.targets_T.const_data_ptr<int64_t>(); std::vector<double> loss(n);
-  AT_DISPATCH_FLOATING_TYPES_AND(at::kBFloat16, a.logits_TV.scalar_type(), "CrossEntropy", [&] {
-    using A = at::opmath_type<scalar_t>; const bool grad = a.mode == CrossEntropyMode::kLossAndGradient;
-    at::parallel_for(0, n, 16, [&](int64_t b, int64_t e) { for (int64_t t = b; t < e; ++t) {
-      scalar_t* x = a.logits_TV.mutable_data_ptr<scalar_t>() + t * a.logits_TV.stride(0);
-      if (y[t] == a.ignore_index) { if (grad) for (int64_t i = 0; i < v; ++i) x[i] = scalar_t(0); continue; }
-      A m = x[0]; for (int64_t i = 1; i < v; ++i) m = std::max(m, A(x[i]));
-      A s = 0; for (int64_t i = 0; i < v; ++i) s += std::exp(A(x[i]) - m);
-      loss[t] = double(std::log(s) + m - A(x[y[t]]));
-      if (!grad) continue;
-      for (int64_t i = 0; i < v; ++i) x[i] = scalar_t((std::exp(A(x[i]) - m) / s - (i == y[t] ? A(1) : A(0))) * A(a.scale)); } });
-  });
-  double sum = 0; for (double l : loss) sum += l; return sum;
+namespace {
+
+constexpr std::int64_t kGrainElements = 8192;
+
+void RequireArguments(const CrossEntropyArgs& args, const ref::CrossEntropyRows& rows) {
+  const ref::RowsView& logits = rows.logits_TV;
+  std::ostringstream message;
+  if (logits.columns == 0) {
+    message << "cross-entropy: logits of sizes " << args.logits_TV.sizes()
+            << "; the vocabulary is empty, pass at least one column";
+  } else if (!std::isfinite(args.scale)) {
+    message << "cross-entropy: scale " << args.scale << "; pass a finite one";
+  } else {
+    return RequireInRange(rows.targets_T, logits.rows,
+                          {.limit = logits.columns, .except = args.ignore_index},
+                          "cross-entropy: targets");
+  }
+  throw std::invalid_argument(message.str());
 }
+
+}  // namespace
+
+double CrossEntropy(const CrossEntropyArgs& args) {
+  const ref::RowsView logits = MatrixOf(args.logits_TV, "cross-entropy: logits");
+  const ref::CrossEntropyRows rows{
+      .logits_TV = logits,
+      .targets_T = IndicesOf(args.targets_T, logits.rows, "cross-entropy: targets"),
+      .ignore_index = args.ignore_index,
+      .scale = args.scale};
+  RequireArguments(args, rows);
+  std::vector<double> loss_T(static_cast<std::size_t>(logits.rows));
+  const ref::CrossEntropyLoops& loops = ref::BestLoops<ref::CrossEntropyLoops>();
+  const auto run = args.mode == CrossEntropyMode::kLoss ? loops.loss : loops.loss_and_gradient;
+  at::parallel_for(
+      0, logits.rows, GrainRows(logits, kGrainElements),
+      [&](std::int64_t begin, std::int64_t end) { run(rows, begin, end, loss_T.data()); });
+  double sum = 0.0;
+  for (const double loss : loss_T) sum += loss;
+  return sum;
 }
+
+}  // namespace agoq::ops

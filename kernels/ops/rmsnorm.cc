@@ -1,37 +1,83 @@
 #include "kernels/ops/rmsnorm.h"
-#include <ATen/Dispatch.h>
+
 #include <ATen/Parallel.h>
-#include <ATen/OpMathType.h>
+
+#include <algorithm>
 #include <cmath>
+#include <sstream>
+#include <stdexcept>
 #include <vector>
+
+#include "kernels/ops/matrix_of.h"
+#include "kernels/ref/rmsnorm_loops.h"
+
 namespace agoq::ops {
 namespace {
-template <class A, class F> A Sum(int64_t n, F f) { A l[8] = {}; int64_t i = 0; for (; i + 8 <= n; i += 8) for (int j = 0; j < 8; ++j) l[j] += f(i + j); for (; i < n; ++i) l[0] += f(i); return ((l[0] + l[1]) + (l[2] + l[3])) + ((l[4] + l[5]) + (l[6] + l[7])); }
+
+constexpr std::int64_t kGrainElements = 16384;
+// The weight's gradient is summed over this many ranges of rows, whatever the number of threads.
+constexpr std::int64_t kRowChunks = 16;
+
+void RequireEpsilon(double epsilon) {
+  if (epsilon >= 0.0 && std::isfinite(epsilon)) return;
+  std::ostringstream message;
+  message << "RMSNorm: epsilon " << epsilon << "; pass the model's, which is not negative";
+  throw std::invalid_argument(message.str());
 }
-void RmsNorm(const RmsNormArgs& a) {
-  AT_DISPATCH_FLOATING_TYPES_AND(at::kBFloat16, a.x_TD.scalar_type(), "RmsNorm", [&] {
-    using A = at::opmath_type<scalar_t>;
-    const int64_t d = a.x_TD.size(1); const scalar_t* w = a.weight_D.const_data_ptr<scalar_t>();
-    at::parallel_for(0, a.x_TD.size(0), 64, [&](int64_t b, int64_t e) { for (int64_t t = b; t < e; ++t) {
-      const scalar_t* x = a.x_TD.const_data_ptr<scalar_t>() + t * a.x_TD.stride(0); scalar_t* o = a.out_TD.mutable_data_ptr<scalar_t>() + t * a.out_TD.stride(0);
-      const A r = A(1) / std::sqrt(Sum<A>(d, [&](int64_t i) { return A(x[i]) * A(x[i]); }) / A(d) + A(a.epsilon));
-      for (int64_t i = 0; i < d; ++i) o[i] = scalar_t(A(x[i]) * r * A(w[i])); } });
+
+template <class Sum>
+void SumGradient(const ref::RmsNormGradientRows& rows, Sum* grad_weight_D) {
+  const ref::RowsView& x = rows.x_TD;
+  const std::int64_t chunks = std::clamp<std::int64_t>(x.rows, 1, kRowChunks);
+  const std::int64_t chunk_rows = (x.rows + chunks - 1) / chunks;
+  std::vector<Sum> partial(static_cast<std::size_t>(chunks * x.columns));
+  const auto grain = std::max<std::int64_t>(
+      1, GrainRows(x, kGrainElements) / std::max<std::int64_t>(chunk_rows, 1));
+  const ref::RmsNormLoops& loops = ref::BestLoops<ref::RmsNormLoops>();
+  at::parallel_for(0, chunks, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t chunk = begin; chunk < end; ++chunk) {
+      loops.backward(rows, std::min(chunk * chunk_rows, x.rows),
+                     std::min((chunk + 1) * chunk_rows, x.rows), &partial[chunk * x.columns]);
+    }
   });
+  std::copy_n(partial.data(), x.columns, grad_weight_D);
+  for (std::int64_t i = x.columns; i < chunks * x.columns; ++i) {
+    grad_weight_D[i % x.columns] += partial[i];
+  }
 }
-void RmsNormBackward(const RmsNormBackwardArgs& a) {
-  AT_DISPATCH_FLOATING_TYPES_AND(at::kBFloat16, a.x_TD.scalar_type(), "RmsNormBackward", [&] {
-    using A = at::opmath_type<scalar_t>;
-    const int64_t d = a.x_TD.size(1), n = a.x_TD.size(0); const scalar_t* w = a.weight_D.const_data_ptr<scalar_t>();
-    const int64_t chunks = 16, step = (n + chunks - 1) / chunks; std::vector<A> parts(chunks * d);
-    at::parallel_for(0, chunks, 1, [&](int64_t cb, int64_t ce) { for (int64_t c = cb; c < ce; ++c) { A* p = parts.data() + c * d;
-     for (int64_t t = c * step; t < std::min(n, (c + 1) * step); ++t) {
-      const scalar_t* x = a.x_TD.const_data_ptr<scalar_t>() + t * a.x_TD.stride(0); const scalar_t* g = a.grad_out_TD.const_data_ptr<scalar_t>() + t * a.grad_out_TD.stride(0);
-      scalar_t* o = a.grad_x_TD.mutable_data_ptr<scalar_t>() + t * a.grad_x_TD.stride(0);
-      const A r = A(1) / std::sqrt(Sum<A>(d, [&](int64_t i) { return A(x[i]) * A(x[i]); }) / A(d) + A(a.epsilon));
-      const A dot = Sum<A>(d, [&](int64_t i) { return A(g[i]) * A(w[i]) * A(x[i]); }) * r * r / A(d);
-      for (int64_t i = 0; i < d; ++i) { p[i] += A(g[i]) * A(x[i]) * r; o[i] = scalar_t(A(o[i]) + r * (A(g[i]) * A(w[i]) - A(x[i]) * dot)); } } } });
-    A* gw = a.grad_weight_D.mutable_data_ptr<A>();
-    for (int64_t i = 0; i < d; ++i) { A s = 0; for (int64_t c = 0; c < chunks; ++c) s += parts[c * d + i]; gw[i] = s; }
-  });
+
+}  // namespace
+
+void RmsNorm(const RmsNormArgs& args) {
+  const ref::RowsView x = MatrixOf(args.x_TD, "RMSNorm: x");
+  const ref::RmsNormRows rows{
+      .x_TD = x,
+      .weight_D = VectorOf(args.weight_D, x.type, x.columns, "RMSNorm: weight"),
+      .epsilon = args.epsilon,
+      .out_TD = MatrixLike(x, args.out_TD, "RMSNorm: out")};
+  RequireEpsilon(args.epsilon);
+  if (x.num_elements() == 0) return;
+  const ref::RmsNormLoops& loops = ref::BestLoops<ref::RmsNormLoops>();
+  at::parallel_for(0, x.rows, GrainRows(x, kGrainElements),
+                   [&](std::int64_t begin, std::int64_t end) { loops.forward(rows, begin, end); });
 }
+
+void RmsNormBackward(const RmsNormBackwardArgs& args) {
+  const ref::RowsView x = MatrixOf(args.x_TD, "RMSNorm backward: x");
+  const ref::RmsNormGradientRows rows{
+      .x_TD = x,
+      .weight_D = VectorOf(args.weight_D, x.type, x.columns, "RMSNorm backward: weight"),
+      .epsilon = args.epsilon,
+      .grad_out_TD = MatrixLike(x, args.grad_out_TD, "RMSNorm backward: grad_out"),
+      .grad_x_TD = MatrixLike(x, args.grad_x_TD, "RMSNorm backward: grad_x")};
+  void* const grad_weight_D =
+      VectorOf(args.grad_weight_D, SumType(x.type), x.columns, "RMSNorm backward: grad_weight");
+  RequireEpsilon(args.epsilon);
+  if (x.columns == 0) return;
+  if (x.type == ref::ElementType::kFloat64) {
+    return SumGradient(rows, static_cast<double*>(grad_weight_D));
+  }
+  SumGradient(rows, static_cast<float*>(grad_weight_D));
 }
+
+}  // namespace agoq::ops

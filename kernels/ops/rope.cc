@@ -1,24 +1,106 @@
 #include "kernels/ops/rope.h"
-#include <ATen/Dispatch.h>
+
 #include <ATen/Parallel.h>
-#include <ATen/OpMathType.h>
 #include <ATen/ops/empty.h>
+
 #include <cmath>
+#include <sstream>
+#include <stdexcept>
+
+#include "kernels/ops/matrix_of.h"
+#include "kernels/ref/rope_loops.h"
+
 namespace agoq::ops {
-RopeTable MakeRopeTable(const RopeTableArgs& a) {
-  const int64_t h = a.head_size / 2; RopeTable t{at::empty({a.num_positions, h}, a.type), at::empty({a.num_positions, h}, a.type)};
-  AT_DISPATCH_FLOATING_TYPES(a.type, "MakeRopeTable", [&] { for (int64_t p = 0; p < a.num_positions; ++p) for (int64_t i = 0; i < h; ++i) {
-    const double angle = p * std::pow(a.theta, -2.0 * i / a.head_size); t.cos.mutable_data_ptr<scalar_t>()[p * h + i] = std::cos(angle); t.sin.mutable_data_ptr<scalar_t>()[p * h + i] = std::sin(angle); } });
-  return t;
+namespace {
+
+constexpr std::int64_t kGrainElements = 16384;
+
+template <class... Parts>
+[[noreturn]] void Refuse(const Parts&... parts) {
+  std::ostringstream message;
+  (message << ... << parts);
+  throw std::invalid_argument(message.str());
 }
-void Rope(const RopeArgs& a) {
-  const int64_t h = a.head_size / 2, heads = a.in_TE.size(1) / a.head_size; const int64_t* pos = a.positions_T.const_data_ptr<int64_t>();
-  AT_DISPATCH_FLOATING_TYPES_AND(at::kBFloat16, a.in_TE.scalar_type(), "Rope", [&] {
-    using A = at::opmath_type<scalar_t>; const A sign = a.direction == RopeDirection::kForward ? 1 : -1;
-    at::parallel_for(0, a.in_TE.size(0), 64, [&](int64_t b, int64_t e) { for (int64_t t = b; t < e; ++t) {
-      const A* c = a.table.cos.const_data_ptr<A>() + pos[t] * h; const A* s = a.table.sin.const_data_ptr<A>() + pos[t] * h;
-      for (int64_t k = 0; k < heads; ++k) { const scalar_t* x = a.in_TE.const_data_ptr<scalar_t>() + t * a.in_TE.stride(0) + k * a.head_size; scalar_t* o = a.out_TE.mutable_data_ptr<scalar_t>() + t * a.out_TE.stride(0) + k * a.head_size;
-        for (int64_t i = 0; i < h; ++i) { const A x1 = x[i], x2 = x[i + h]; o[i] = scalar_t(x1 * c[i] - x2 * s[i] * sign); o[i + h] = scalar_t(x2 * c[i] + x1 * s[i] * sign); } } } });
-  });
+
+void RequireHeadSize(std::int64_t head_size) {
+  if (head_size > 0 && head_size % 2 == 0) return;
+  Refuse("rope: head_size ", head_size, "; pass a positive even number");
 }
+
+// Angles in double; the entry alone is rounded.
+template <class T>
+void Fill(const RopeTableArgs& args, const RopeTable& table) {
+  T* const cos = table.cos.mutable_data_ptr<T>();
+  T* const sin = table.sin.mutable_data_ptr<T>();
+  const std::int64_t half = args.head_size / 2;
+  for (std::int64_t i = 0; i < half; ++i) {
+    const double frequency =
+        std::pow(args.theta, -2.0 * static_cast<double>(i) / static_cast<double>(args.head_size));
+    for (std::int64_t position = 0; position < args.num_positions; ++position) {
+      const double angle = static_cast<double>(position) * frequency;
+      cos[position * half + i] = static_cast<T>(std::cos(angle));
+      sin[position * half + i] = static_cast<T>(std::sin(angle));
+    }
+  }
 }
+
+// Of the type that `rows` are computed in, contiguous, [positions, head_size / 2]; returns the
+// number of positions.
+std::int64_t RequireTable(const RopeTable& table, const ref::RowsView& rows,
+                          std::int64_t head_size) {
+  const ref::RowsView cos = MatrixOf(table.cos, "rope: table.cos");
+  MatrixLike(cos, table.sin, "rope: table.sin");
+  if (cos.type != SumType(rows.type)) {
+    Refuse("rope: table of type ", table.cos.scalar_type(),
+           "; make an fp64 one for fp64 tensors, else an fp32 one");
+  }
+  if (cos.columns * 2 != head_size || !table.cos.is_contiguous() || !table.sin.is_contiguous()) {
+    Refuse("rope: table of ", cos.columns, " columns for head_size ", head_size,
+           "; make a contiguous one for this head_size");
+  }
+  return cos.rows;
+}
+
+}  // namespace
+
+RopeTable MakeRopeTable(const RopeTableArgs& args) {
+  RequireHeadSize(args.head_size);
+  if (args.num_positions < 0) {
+    Refuse("rope table: num_positions ", args.num_positions, "; pass the longest sequence");
+  }
+  if (!(args.theta > 0.0) || !std::isfinite(args.theta)) {
+    Refuse("rope table: theta ", args.theta, "; pass a positive number");
+  }
+  if (args.type != at::kFloat && args.type != at::kDouble) {
+    Refuse("rope table: type ", args.type, "; pass fp32 or fp64");
+  }
+  const RopeTable table{.cos = at::empty({args.num_positions, args.head_size / 2}, args.type),
+                        .sin = at::empty({args.num_positions, args.head_size / 2}, args.type)};
+  args.type == at::kFloat ? Fill<float>(args, table) : Fill<double>(args, table);
+  return table;
+}
+
+void Rope(const RopeArgs& args) {
+  const ref::RowsView in = MatrixOf(args.in_TE, "rope: in");
+  const ref::RowsView out = MatrixLike(in, args.out_TE, "rope: out");
+  RequireHeadSize(args.head_size);
+  if (in.columns % args.head_size != 0) {
+    Refuse("rope: in has rows of ", in.columns, " elements, which is not a multiple of head_size ",
+           args.head_size, "; pass whole heads");
+  }
+  const std::int64_t limit = RequireTable(args.table, in, args.head_size);
+  const std::int64_t* const positions = IndicesOf(args.positions_T, in.rows, "rope: positions");
+  RequireInRange(positions, in.rows, {.limit = limit}, "rope: positions");
+  const ref::RopeRows rows{.in_TE = in,
+                           .out_TE = out,
+                           .positions_T = positions,
+                           .cos = args.table.cos.const_data_ptr(),
+                           .sin = args.table.sin.const_data_ptr(),
+                           .head_size = args.head_size,
+                           .backward = args.direction == RopeDirection::kBackward};
+  const ref::RopeLoops& loops = ref::BestLoops<ref::RopeLoops>();
+  at::parallel_for(0, in.rows, GrainRows(in, kGrainElements),
+                   [&](std::int64_t begin, std::int64_t end) { loops.rotate(rows, begin, end); });
+}
+
+}  // namespace agoq::ops

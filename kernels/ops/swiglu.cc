@@ -1,25 +1,38 @@
 #include "kernels/ops/swiglu.h"
-#include <ATen/Dispatch.h>
+
 #include <ATen/Parallel.h>
-#include <ATen/OpMathType.h>
-#include <cmath>
+
+#include "kernels/ops/matrix_of.h"
+#include "kernels/ref/swiglu_loops.h"
+
 namespace agoq::ops {
-void SwiGlu(const SwiGluArgs& a) {
-  AT_DISPATCH_FLOATING_TYPES_AND(at::kBFloat16, a.gate_TF.scalar_type(), "SwiGlu", [&] {
-    using A = at::opmath_type<scalar_t>;
-    at::parallel_for(0, a.gate_TF.size(0), 16, [&](int64_t b, int64_t e) { for (int64_t t = b; t < e; ++t) {
-      const scalar_t* g = a.gate_TF.const_data_ptr<scalar_t>() + t * a.gate_TF.stride(0); const scalar_t* u = a.up_TF.const_data_ptr<scalar_t>() + t * a.up_TF.stride(0); scalar_t* o = a.out_TF.mutable_data_ptr<scalar_t>() + t * a.out_TF.stride(0);
-      for (int64_t i = 0; i < a.gate_TF.size(1); ++i) o[i] = scalar_t(A(g[i]) / (A(1) + std::exp(-A(g[i]))) * A(u[i])); } });
-  });
+namespace {
+
+constexpr std::int64_t kGrainElements = 8192;
+
+}  // namespace
+
+void SwiGlu(const SwiGluArgs& args) {
+  const ref::RowsView gate = MatrixOf(args.gate_TF, "SwiGLU: gate");
+  const ref::SwiGluRows rows{.gate_TF = gate,
+                             .up_TF = MatrixLike(gate, args.up_TF, "SwiGLU: up"),
+                             .out_TF = MatrixLike(gate, args.out_TF, "SwiGLU: out")};
+  const ref::SwiGluLoops& loops = ref::BestLoops<ref::SwiGluLoops>();
+  at::parallel_for(0, gate.rows, GrainRows(gate, kGrainElements),
+                   [&](std::int64_t begin, std::int64_t end) { loops.forward(rows, begin, end); });
 }
-void SwiGluBackward(const SwiGluBackwardArgs& a) {
-  AT_DISPATCH_FLOATING_TYPES_AND(at::kBFloat16, a.gate_TF.scalar_type(), "SwiGluBackward", [&] {
-    using A = at::opmath_type<scalar_t>;
-    at::parallel_for(0, a.gate_TF.size(0), 16, [&](int64_t b, int64_t e) { for (int64_t t = b; t < e; ++t) {
-      const scalar_t* g = a.gate_TF.const_data_ptr<scalar_t>() + t * a.gate_TF.stride(0); const scalar_t* u = a.up_TF.const_data_ptr<scalar_t>() + t * a.up_TF.stride(0); scalar_t* p = a.product_TF.mutable_data_ptr<scalar_t>() + t * a.product_TF.stride(0);
-      scalar_t* dg = a.grad_gate_TF.mutable_data_ptr<scalar_t>() + t * a.grad_gate_TF.stride(0); scalar_t* du = a.grad_up_TF.mutable_data_ptr<scalar_t>() + t * a.grad_up_TF.stride(0);
-      for (int64_t i = 0; i < a.gate_TF.size(1); ++i) { const A x = g[i], y = u[i], d = p[i]; const A s = A(1) / (A(1) + std::exp(-x)); const A silu = x * s;
-        p[i] = scalar_t(silu * y); dg[i] = scalar_t(d * y * s * (A(1) + x * (A(1) - s))); du[i] = scalar_t(d * silu); } } });
-  });
+
+void SwiGluBackward(const SwiGluBackwardArgs& args) {
+  const ref::RowsView gate = MatrixOf(args.gate_TF, "SwiGLU backward: gate");
+  const ref::SwiGluGradientRows rows{
+      .gate_TF = gate,
+      .up_TF = MatrixLike(gate, args.up_TF, "SwiGLU backward: up"),
+      .product_TF = MatrixLike(gate, args.product_TF, "SwiGLU backward: product"),
+      .grad_gate_TF = MatrixLike(gate, args.grad_gate_TF, "SwiGLU backward: grad_gate"),
+      .grad_up_TF = MatrixLike(gate, args.grad_up_TF, "SwiGLU backward: grad_up")};
+  const ref::SwiGluLoops& loops = ref::BestLoops<ref::SwiGluLoops>();
+  at::parallel_for(0, gate.rows, GrainRows(gate, kGrainElements),
+                   [&](std::int64_t begin, std::int64_t end) { loops.backward(rows, begin, end); });
 }
-}
+
+}  // namespace agoq::ops
