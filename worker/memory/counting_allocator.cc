@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kMaxShares = 3;
 
-// Lies before each allocation. The ledger is shared, since a tensor may outlive its rank's training.
+// Lies before each allocation. The ledger is shared, since a tensor may outlive its rank's
+// training.
 struct alignas(kAlignment) Header {
   std::shared_ptr<MemoryLedger> ledger;
   std::int64_t bytes = 0;
@@ -79,7 +80,8 @@ class CountingAllocator final : public c10::Allocator {
 void InstallCountingAllocator() {
   static std::once_flag once;
   std::call_once(once, [] {
-    // A step frees and asks for the same large buffers again; by default each would be mapped, and faulted in, anew.
+    // A step frees and asks for the same large buffers again; by default each would be mapped, and
+    // faulted in, anew.
     constexpr int kKeptBytes = 1 << 30;
     mallopt(M_MMAP_THRESHOLD, kKeptBytes);
     mallopt(M_TRIM_THRESHOLD, kKeptBytes);

@@ -1,4 +1,5 @@
-// LibTorch's CPU memory, counted: each allocation is charged to the ledger and label of the thread that asks for it.
+// LibTorch's CPU memory, counted: each allocation is charged to the ledger and label of the thread
+// that asks for it.
 #pragma once
 
 #include <c10/core/Storage.h>
@@ -11,11 +12,12 @@
 
 namespace agoq {
 
-// Puts the counting allocator under LibTorch for the rest of the process. Idempotent. Call it in main, before the first tensor:
-// tensors from before are never counted.
+// Puts the counting allocator under LibTorch for the rest of the process. Idempotent. Call it in
+// main, before the first tensor: tensors from before are never counted.
 void InstallCountingAllocator();
 
-// While it lives, this thread's allocations are charged to `ledger`; without one they are not counted. Nests.
+// While it lives, this thread's allocations are charged to `ledger`; without one they are not
+// counted. Nests.
 class LedgerScope {
  public:
   explicit LedgerScope(std::shared_ptr<MemoryLedger> ledger);
@@ -44,8 +46,9 @@ struct LabelShare {
   std::int64_t bytes = 0;
 };
 
-// Charges a storage to up to three labels from now on, for a tensor that several sites share; the shares' sum is its size (the last
-// one takes what is left). A storage of another allocator is left alone.
+// Charges a storage to up to three labels from now on, for a tensor that several sites share; the
+// shares' sum is its size (the last one takes what is left). A storage of another allocator is left
+// alone.
 void Relabel(const c10::Storage& storage, std::initializer_list<LabelShare> shares);
 
 }  // namespace agoq

@@ -1,5 +1,5 @@
-// Bytes that ATen's CPU flash attention holds beside its outputs. Pure. Measured with LibTorch 2.11 over types, lengths and threads; the
-// memory model's test measures them again.
+// Bytes that ATen's CPU flash attention holds beside its outputs. Pure. Measured with LibTorch 2.11
+// over types, lengths and threads; the memory model's test measures them again.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// What bytes are for. The trainer measures by these labels and the memory model predicts by them. Pure.
+// What bytes are for. The trainer measures by these labels and the memory model predicts by them.
+// Pure.
 #pragma once
 
 #include <array>
@@ -32,14 +33,17 @@ constexpr MemoryLabel LabelOf(Site site) {
 
 constexpr std::string_view NameOf(MemoryLabel label) {
   constexpr std::string_view kNames[kNumMemoryLabels] = {
-      "weights", "gradients", "optimizer", "x1", "q", "k", "v", "o", "x2", "gate", "up", "workspace"};
+      "weights", "gradients", "optimizer", "x1",   "q",  "k",
+      "v",       "o",         "x2",        "gate", "up", "workspace"};
   return kNames[static_cast<int>(label)];
 }
 
 struct MemoryBytes {
   std::array<std::int64_t, kNumMemoryLabels> by_label{};
 
-  constexpr std::int64_t& operator[](MemoryLabel label) { return by_label[static_cast<int>(label)]; }
+  constexpr std::int64_t& operator[](MemoryLabel label) {
+    return by_label[static_cast<int>(label)];
+  }
   constexpr std::int64_t operator[](MemoryLabel label) const {
     return by_label[static_cast<int>(label)];
   }

@@ -125,8 +125,7 @@ void StepSimulation::Reduce() {
   }
   memory_.Touch(ExactReduceWorkspaceBytes(layout.large_elements, control_size(), input_.num_ranks,
                                           kReduceBucketElements));
-  memory_.Touch(
-      SmallReduceWorkspaceBytes(layout.small_elements, control_size(), input_.num_ranks));
+  memory_.Touch(SmallReduceWorkspaceBytes(layout.small_elements, control_size(), input_.num_ranks));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // The bytes of a training step, predicted: the same labels that the trainer measures. Pure.
 //
-// The model walks through a step as the engine does (worker/model, worker/train), allocating and freeing the same sizes in the
-// same order; a test holds the two together.
+// The model walks through a step as the engine does (worker/model, worker/train), allocating and
+// freeing the same sizes in the same order; a test holds the two together.
 #pragma once
 
 #include <cstdint>

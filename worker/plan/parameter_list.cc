@@ -35,8 +35,7 @@ std::int64_t ParameterList::num_elements() const {
 
 ParameterList ListParameters(const ModelShape& shape) {
   ParameterList list;
-  list.parameters.push_back(
-      {"model.embed_tokens.weight", {shape.vocab_size, shape.hidden_size}});
+  list.parameters.push_back({"model.embed_tokens.weight", {shape.vocab_size, shape.hidden_size}});
   for (std::int64_t layer = 0; layer < shape.num_layers; ++layer) {
     AddBlock(shape, layer, list.parameters);
   }

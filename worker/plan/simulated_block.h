@@ -28,7 +28,8 @@ class SimulatedBlock {
 
   // Input -> output.
   Tensor Forward(Tensor x);
-  // With the gradient of the output held by the caller, who gets that of the input in the same memory.
+  // With the gradient of the output held by the caller, who gets that of the input in the same
+  // memory.
   void Backward();
 
  private:

@@ -13,7 +13,8 @@ namespace agoq {
 class SimulatedMemory {
  public:
   class Allocation;
-  // Shared, as the storage of tensors is; freed with the last reference. The memory outlives its allocations.
+  // Shared, as the storage of tensors is; freed with the last reference. The memory outlives its
+  // allocations.
   using Tensor = std::shared_ptr<Allocation>;
 
   struct Share {

@@ -58,8 +58,7 @@ TEST_F(CountingAllocatorTest, ATensorMayOutliveTheOwnerOfItsLedger) {
 TEST_F(CountingAllocatorTest, SplitsAStorageAmongTheSitesThatShareIt) {
   const LedgerScope scope(ledger_);
   at::Tensor tensor = at::empty({10}, at::kByte);
-  Relabel(tensor.storage(),
-          {{MemoryLabel::kQ, 4}, {MemoryLabel::kK, 3}, {MemoryLabel::kV, 3}});
+  Relabel(tensor.storage(), {{MemoryLabel::kQ, 4}, {MemoryLabel::kK, 3}, {MemoryLabel::kV, 3}});
   EXPECT_EQ(ledger_->current()[MemoryLabel::kQ], 4);
   EXPECT_EQ(ledger_->current()[MemoryLabel::kK], 3);
   EXPECT_EQ(ledger_->current()[MemoryLabel::kV], 3);
