@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <random>
 #include <string>
 #include <vector>
@@ -52,8 +53,8 @@ class RandomTraining {
 
  private:
   template <typename T>
-  T Pick(const std::vector<T>& values) {
-    return values[random_() % values.size()];
+  T Pick(std::initializer_list<T> values) {
+    return values.begin()[random_() % values.size()];
   }
 
   LayerPlan NextLayer() {

@@ -63,7 +63,9 @@ SimulatedBlock::Tensor SimulatedBlock::Take(Tensor& saved, Site site) {
 }
 
 SimulatedBlock::Tensor SimulatedBlock::Forward(Tensor x) {
-  return MlpForward(AttentionForward(std::move(x), plan_));
+  // Two statements: an argument lives to the end of its own.
+  Tensor x2 = AttentionForward(std::move(x), plan_);
+  return MlpForward(std::move(x2));
 }
 
 void SimulatedBlock::SaveInputs(const Tensor& qkv, const LayerPlan& plan) {
