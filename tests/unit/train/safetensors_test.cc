@@ -1,0 +1,143 @@
+#include "worker/train/safetensors.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/randn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tests/support/temporary_folder.h"
+#include "worker/train/sha256.h"
+
+namespace agoq {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class SafetensorsTest : public testing::Test {
+ protected:
+  std::string path() const { return folder_ / "x.safetensors"; }
+
+  // A file with this header, and `num_bytes` zeros of tensors.
+  void WriteRaw(std::uint64_t header_length, const std::string& header, std::size_t num_bytes) {
+    std::ofstream file(path(), std::ios::binary);
+    file.write(reinterpret_cast<const char*>(&header_length), sizeof(header_length));
+    file << header << std::string(num_bytes, '\0');
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(SafetensorsTest, AnIndependentReaderFindsTheTensors) {
+  const at::Tensor whole = at::randn({6, 8}, at::kFloat);
+  const std::vector<NamedTensor> tensors = {{"strided", whole.narrow(1, 2, 3)},
+                                            {"bf16", at::randn({5}, at::kFloat).to(at::kBFloat16)},
+                                            {"double", at::randn({2, 2}, at::kDouble)},
+                                            {"bytes", at::arange(7, at::kByte)},
+                                            {"long", at::arange(3, at::kLong)}};
+  const SafetensorsSummary summary = WriteSafetensors(path(), tensors);
+  const std::string bytes = ReadAll(path());
+  EXPECT_EQ(summary.num_bytes, static_cast<std::int64_t>(bytes.size()));
+  EXPECT_EQ(summary.sha256, Sha256Hex(std::as_bytes(std::span(bytes))));
+  std::uint64_t header_length = 0;
+  std::memcpy(&header_length, bytes.data(), 8);
+  const auto header = nlohmann::json::parse(bytes.substr(8, header_length));
+  EXPECT_EQ(header.at("__metadata__").at("format"), "pt");
+  EXPECT_EQ(header.at("bf16").at("dtype"), "BF16");
+  for (const auto& [name, tensor] : tensors) {
+    const auto& entry = header.at(name);
+    EXPECT_EQ(entry.at("shape").get<std::vector<std::int64_t>>(), tensor.sizes().vec());
+    const auto begin = entry.at("data_offsets")[0].get<std::size_t>();
+    const auto end = entry.at("data_offsets")[1].get<std::size_t>();
+    const at::Tensor packed = tensor.contiguous();
+    ASSERT_EQ(end - begin, packed.nbytes());
+    EXPECT_EQ(std::memcmp(bytes.data() + 8 + header_length + begin, packed.const_data_ptr(),
+                          packed.nbytes()),
+              0)
+        << name;
+  }
+}
+
+TEST_F(SafetensorsTest, LoadsWhatWasWritten) {
+  const at::Tensor x = at::randn({3, 4}, at::kDouble);
+  WriteSafetensors(path(), std::vector<NamedTensor>{{"x", x}, {"empty", x.narrow(0, 0, 0)}});
+  const SafetensorsFile file(path());
+  EXPECT_TRUE(file.Load("x").equal(x));
+  EXPECT_EQ(file.Load("empty").numel(), 0);
+  EXPECT_THROW(file.Load("y"), std::out_of_range);
+}
+
+TEST_F(SafetensorsTest, RefusesANameTwice) {
+  const at::Tensor x = at::randn({3}, at::kFloat);
+  EXPECT_THROW(WriteSafetensors(path(), std::vector<NamedTensor>{{"x", x}, {"x", x}}),
+               std::invalid_argument);
+}
+
+TEST_F(SafetensorsTest, M03EveryDamageOfTheHeaderIsAClearErrorAtOnce) {
+  const std::string good = R"({"x":{"dtype":"F32","shape":[32,8],"data_offsets":[0,1024]}})";
+  struct Damage {
+    std::uint64_t header_length;
+    std::string header;
+    std::string finding;
+  };
+  const auto with = [](const std::string& header, const std::string& finding) {
+    return Damage{header.size(), header, finding};
+  };
+  const std::vector<Damage> damages = {
+      {~std::uint64_t{0}, good, "header length is 18446744073709551615"},
+      {0, good, "header length is 0"},
+      {1 << 20, good, "header length is 1048576"},
+      {100'000'001, good, "header length is 100000001"},
+      with("not JSON at all", "not a JSON object"),
+      with(R"([1])", "not a JSON object"),
+      with(R"({"x":{"dtype":"F32","shape":[32,8],"data_offsets":[0,65536]}})", "data_offsets"),
+      with(R"({"x":{"dtype":"F32","shape":[32,8],"data_offsets":[1024,0]}})", "data_offsets"),
+      with(R"({"x":{"dtype":"F32","shape":[32,8],"data_offsets":[-4,1020]}})", "data_offsets"),
+      with(R"({"x":{"dtype":"F32","shape":[32,9],"data_offsets":[0,1024]}})", "its shape needs"),
+      with(R"({"x":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,1024]}})",
+           "more than any file has"),
+      with(R"({"x":{"dtype":"F32","shape":[-32,8],"data_offsets":[0,1024]}})", "shape"),
+      with(R"({"x":{"dtype":"F31","shape":[32,8],"data_offsets":[0,1024]}})", "dtype"),
+      with(R"({"x":{"shape":[32,8],"data_offsets":[0,1024]}})", "dtype"),
+      with(R"({"x":{"dtype":"F32","shape":[32,4],"data_offsets":[0,512]},)"
+           R"("y":{"dtype":"F32","shape":[32,4],"data_offsets":[256,768]}})",
+           "overlap"),
+  };
+  for (const Damage& damage : damages) {
+    WriteRaw(damage.header_length, damage.header, 1024);
+    const auto start = std::chrono::steady_clock::now();
+    try {
+      const SafetensorsFile file(path());
+      ADD_FAILURE() << "no error for " << damage.header;
+    } catch (const std::runtime_error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(damage.finding));
+      EXPECT_THAT(error.what(), HasSubstr(path()));
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+  }
+  WriteRaw(good.size(), good, 1024);
+  EXPECT_EQ(SafetensorsFile(path()).Load("x").numel(), 256);
+}
+
+TEST(Sha256Test, KnownVectors) {
+  const auto hash = [](const std::string& text) {
+    return Sha256Hex(std::as_bytes(std::span(text)));
+  };
+  EXPECT_EQ(hash(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(hash("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+}  // namespace
+}  // namespace agoq
