@@ -22,6 +22,10 @@ LoaderOptions Checked(const TokenDataset& dataset, const LoaderOptions& options)
     throw std::invalid_argument("loader: rank " + std::to_string(options.rank) + ": there are " +
                                 std::to_string(options.world) + " ranks");
   }
+  if (options.start_step < 0) {
+    throw std::invalid_argument("loader: start step " + std::to_string(options.start_step) +
+                                ": must not be negative");
+  }
   if (dataset.num_tokens() > options.sequence_length) return options;
   throw std::invalid_argument("sequence length " + std::to_string(options.sequence_length) + ": " +
                               dataset.prefix() + " has " + std::to_string(dataset.num_tokens()) +

@@ -38,9 +38,16 @@ at::ScalarType TypeOf(const std::string& name) {
   throw std::invalid_argument("type " + name);
 }
 
+// A count that a damaged file may have made negative.
+std::int64_t CountAt(const Json& object, const char* key) {
+  const auto count = object.at(key).get<std::int64_t>();
+  if (count >= 0) return count;
+  throw std::invalid_argument(std::string(key) + " is " + std::to_string(count));
+}
+
 ManifestShard DecodeShard(const Json& value) {
   ManifestShard shard = {.file = value.at("file").get<std::string>(),
-                         .num_bytes = value.at("bytes").get<std::int64_t>(),
+                         .num_bytes = CountAt(value, "bytes"),
                          .sha256 = value.at("sha256").get<std::string>()};
   if (shard.file.empty() || shard.file.find('/') != std::string::npos) {
     throw std::invalid_argument("shard file \"" + shard.file + "\" is not a plain name");
@@ -63,17 +70,17 @@ CheckpointManifest Decode(const Json& value) {
   CheckpointManifest manifest;
   Checkpoint& checkpoint = manifest.checkpoint;
   const Json& counters = value.at("counters");
-  checkpoint.counters = {.step = counters.at("step").get<std::int64_t>(),
-                         .tokens = counters.at("tokens").get<std::int64_t>(),
-                         .skipped_steps = counters.at("skipped_steps").get<std::int64_t>(),
+  checkpoint.counters = {.step = CountAt(counters, "step"),
+                         .tokens = CountAt(counters, "tokens"),
+                         .skipped_steps = CountAt(counters, "skipped_steps"),
                          .elapsed_seconds = counters.at("elapsed_seconds").get<double>()};
   const Json& position = value.at("data_position");
   checkpoint.data_position = {.seed = position.at("seed").get<std::uint64_t>(),
-                              .next_sample = position.at("next_sample").get<std::int64_t>()};
+                              .next_sample = CountAt(position, "next_sample")};
   const Json& mesh = value.at("mesh");
-  checkpoint.mesh = {.data = mesh.at("data").get<std::int64_t>(),
-                     .pipeline = mesh.at("pipeline").get<std::int64_t>(),
-                     .tensor = mesh.at("tensor").get<std::int64_t>()};
+  checkpoint.mesh = {.data = CountAt(mesh, "data"),
+                     .pipeline = CountAt(mesh, "pipeline"),
+                     .tensor = CountAt(mesh, "tensor")};
   checkpoint.generation = value.at("generation").get<std::int64_t>();
   checkpoint.config_json = TextOrEmpty(value.at("config"));
   checkpoint.plan_json = TextOrEmpty(value.at("plan"));

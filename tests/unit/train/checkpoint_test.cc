@@ -108,6 +108,21 @@ TEST_F(CheckpointTest, IncompleteOnesArePassedOverWithTheReason) {
   EXPECT_THAT(latest.skipped[2], HasSubstr("100 bytes"));
 }
 
+TEST_F(CheckpointTest, ANegativeCountInTheManifestIsNamed) {
+  const std::string path = WriteCheckpoint(store(), MakeCheckpoint(5));
+  std::ifstream in(path + "/manifest.json");
+  std::string text(std::istreambuf_iterator<char>(in), {});
+  const std::string position = "\"next_sample\": 99";
+  text.replace(text.find(position), position.size(), "\"next_sample\": -99");
+  std::ofstream(path + "/manifest.json") << text;
+  try {
+    ReadCheckpoint(path);
+    FAIL() << "no error";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("next_sample is -99"));
+  }
+}
+
 TEST_F(CheckpointTest, AnAbsentFolderHasNone) {
   EXPECT_FALSE(FindLatestCheckpoint(folder_ / "nowhere").path.has_value());
 }
