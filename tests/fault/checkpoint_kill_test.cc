@@ -1,5 +1,5 @@
 // A writer that is killed in the middle of a save, again and again: the newest checkpoint is always
-// whole.
+// whole, and never older than before.
 #include <ATen/Parallel.h>
 #include <ATen/ops/full.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <random>
 #include <string>
 #include <thread>
@@ -20,7 +21,6 @@ namespace agoq {
 namespace {
 
 constexpr int kRounds = 50;
-constexpr int kSound = 7;
 
 // Content that tells its step.
 Checkpoint MakeCheckpoint(std::int64_t step) {
@@ -44,38 +44,88 @@ std::int64_t NewestStep(const std::string& directory) {
   return is_sound ? checkpoint.counters.step : -1;
 }
 
-// Runs `body` in a child process, so that this one never starts a thread of LibTorch's.
+// Runs `body` in a child process, so that this one never starts a thread of LibTorch's. An
+// exception ends the child.
 template <typename Body>
-pid_t Fork(Body body) {
+pid_t Fork(Body body) noexcept {
   const pid_t child = fork();
   if (child != 0) return child;
   at::set_num_threads(1);
   _exit(body());
 }
 
-TEST(CheckpointKillTest, TheNewestCheckpointIsAlwaysWhole) {
-  TemporaryFolder folder;
-  const std::string directory = folder / "checkpoints";
-  std::mt19937 random(7);
-  for (int round = 0; round < kRounds; ++round) {
+// A writer in a folder of its own, killed a random time after its start.
+class CheckpointKillTest : public testing::Test {
+ protected:
+  // True if the kill fell into a save.
+  template <typename Save>
+  bool KillWriter(Save save) {
     const pid_t writer = Fork([&] {
-      for (std::int64_t step = NewestStep(directory) + 1;; ++step) {
-        WriteCheckpoint({.directory = directory, .keep = 2}, MakeCheckpoint(step));
-      }
+      while (true) save();
       return 0;
     });
     // The moment is the test's subject: it must fall anywhere in a save.
-    std::this_thread::sleep_for(std::chrono::microseconds(20000 + random() % 60000));
+    std::this_thread::sleep_for(std::chrono::microseconds(20000 + random_() % 60000));
     kill(writer, SIGKILL);
-    waitpid(writer, nullptr, 0);
-    const pid_t reader = Fork([&] {
-      const std::int64_t step = NewestStep(directory);
-      return step > 0 || (step == 0 && round == 0) ? kSound : 1;
-    });
     int status = 0;
-    waitpid(reader, &status, 0);
-    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == kSound) << "round " << round;
+    waitpid(writer, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "the writer failed";
+    for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
+      if (entry.path().filename().string().starts_with(".tmp-")) return true;
+    }
+    return false;
   }
+
+  // What NewestStep says, in a process of its own.
+  std::int64_t NewestStepAfterTheKill() const {
+    int ends[2];
+    if (pipe(ends) != 0) return -1;
+    const pid_t reader = Fork([&] {
+      const std::int64_t step = NewestStep(directory_);
+      return write(ends[1], &step, sizeof(step)) == sizeof(step) ? 0 : 1;
+    });
+    close(ends[1]);
+    std::int64_t step = -1;
+    if (read(ends[0], &step, sizeof(step)) != sizeof(step)) step = -1;
+    close(ends[0]);
+    waitpid(reader, nullptr, 0);
+    return step;
+  }
+
+  TemporaryFolder folder_;
+  const std::string directory_ = folder_ / "checkpoints";
+  std::mt19937 random_{7};
+};
+
+TEST_F(CheckpointKillTest, TheNewestCheckpointIsAlwaysWhole) {
+  std::filesystem::create_directory(directory_);
+  std::int64_t newest = 0;
+  int kills_in_a_save = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    kills_in_a_save += KillWriter([&, step = newest]() mutable {
+      WriteCheckpoint({.directory = directory_, .keep = 2}, MakeCheckpoint(++step));
+    });
+    const std::int64_t now = NewestStepAfterTheKill();
+    ASSERT_GE(now, newest) << "round " << round;
+    newest = now;
+  }
+  EXPECT_GT(newest, 0);
+  EXPECT_GT(kills_in_a_save, 0);
+}
+
+TEST_F(CheckpointKillTest, ACheckpointBeingReplacedIsAlwaysWhole) {
+  const pid_t first = Fork([&] {
+    WriteCheckpoint({.directory = directory_}, MakeCheckpoint(3));
+    return 0;
+  });
+  waitpid(first, nullptr, 0);
+  int kills_in_a_save = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    kills_in_a_save += KillWriter(
+        [&] { WriteCheckpoint({.directory = directory_, .keep = 1}, MakeCheckpoint(3)); });
+    ASSERT_EQ(NewestStepAfterTheKill(), 3) << "round " << round;
+  }
+  EXPECT_GT(kills_in_a_save, 0);
 }
 
 }  // namespace

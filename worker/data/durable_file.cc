@@ -1,6 +1,7 @@
 #include "worker/data/durable_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,6 +17,7 @@ constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 [[noreturn]] void Fail(const std::string& path, const char* what, int error) {
   std::string remedy = "; choose a folder that can be written";
   if (error == ENOSPC || error == EDQUOT || error == EFBIG) remedy = "; make room and try again";
+  if (error == EISDIR) remedy = "; remove that folder or choose another name";
   throw std::runtime_error(path + ": " + what + ": " + std::strerror(error) + remedy);
 }
 
@@ -23,6 +25,11 @@ constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 
 DurableFile::DurableFile(std::string path)
     : path_(std::move(path)), temporary_path_(path_ + ".tmp") {
+  // What the rename would find, before work is done.
+  struct stat status = {};
+  if (::stat(path_.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
+    Fail(path_, "cannot be replaced", EISDIR);
+  }
   file_ = ::open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (file_ < 0) Fail(path_, "cannot be created", errno);
   buffer_.reserve(kBufferBytes);

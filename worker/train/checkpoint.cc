@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "worker/data/durable_file.h"
@@ -46,11 +47,17 @@ struct Found {
   fs::path path;
 };
 
-// Newest first.
+// Newest first. An absent directory has none; one that cannot be listed may have some.
 std::vector<Found> ListCheckpoints(const fs::path& directory) {
   std::vector<Found> found;
-  std::error_code absent;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, absent)) {
+  std::error_code error;
+  fs::directory_iterator entries(directory, error);
+  if (error && error != std::errc::no_such_file_or_directory &&
+      error != std::errc::not_a_directory) {
+    throw std::runtime_error(directory.string() + ": cannot be listed: " + error.message() +
+                             "; choose a checkpoint folder that can be read");
+  }
+  for (const fs::directory_entry& entry : entries) {
     const std::int64_t step = StepOf(entry.path().filename().string());
     if (step >= 0 && entry.is_directory()) found.push_back({step, entry.path()});
   }
@@ -127,14 +134,6 @@ void WriteText(const fs::path& path, const std::string& text) {
   file.Commit();
 }
 
-void RemoveOld(const CheckpointStore& store) {
-  if (store.keep <= 0) return;
-  const std::vector<Found> found = ListCheckpoints(store.directory);
-  for (std::size_t i = static_cast<std::size_t>(store.keep); i < found.size(); ++i) {
-    fs::remove_all(found[i].path);
-  }
-}
-
 void RemoveDeadWriters(const fs::path& directory) {
   for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
     if (entry.path().filename().string().starts_with(kTemporaryPrefix)) {
@@ -172,6 +171,21 @@ std::string Problem(const fs::path& folder) {
   return "";
 }
 
+// Of those before `written`. One that cannot be used keeps nobody's place: else a save could remove
+// the last good one.
+void RemoveOld(const CheckpointStore& store, std::int64_t written) {
+  if (store.keep <= 0) return;
+  std::int64_t left = store.keep - 1;
+  for (const Found& candidate : ListCheckpoints(store.directory)) {
+    if (candidate.step >= written) continue;
+    if (left == 0) {
+      fs::remove_all(candidate.path);
+    } else if (Problem(candidate.path).empty()) {
+      --left;
+    }
+  }
+}
+
 std::vector<NamedTensor> ReadShard(const fs::path& folder, const ManifestShard& shard) {
   const SafetensorsFile file((folder / shard.file).string());
   const std::string sha256 = Sha256Hex(file.bytes());
@@ -206,7 +220,7 @@ std::string WriteCheckpoint(const CheckpointStore& store, const Checkpoint& chec
     temporary.MoveTo(directory / name);
   }
   SyncFolder(directory.string());
-  RemoveOld(store);
+  RemoveOld(store, checkpoint.counters.step);
   return (directory / name).string();
 }
 

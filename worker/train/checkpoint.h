@@ -54,13 +54,14 @@ struct Checkpoint {
 
 struct CheckpointStore {
   std::string directory;
-  std::int64_t keep = 0;  // newest checkpoints that stay; 0: all
+  std::int64_t keep = 0;  // newest usable checkpoints that stay; 0: all
 };
 
 // Writes DIRECTORY/step-<counters.step> and returns its path. One writer a directory. At any moment
 // a kill leaves either the older checkpoints or these and the new one, each complete; a checkpoint
 // of the same step is replaced in one exchange (on a file system without exchange, by two renames).
-// Then older ones beyond `keep` and folders that a dead writer left are removed. Throws
+// Then older ones beyond `keep` and folders that a dead writer left are removed; those of later
+// steps (damaged ones that a resume passed over) stay. Throws
 // std::runtime_error (disk full, unwritable folder: nothing half written stays) or
 // std::invalid_argument (content that cannot be written).
 std::string WriteCheckpoint(const CheckpointStore& store, const Checkpoint& checkpoint);

@@ -134,13 +134,16 @@ class EntryReader {
     return {*begin, *end};
   }
 
+  // Sizes beside a zero are multiplied too: they must not overflow a tensor's strides.
   static std::optional<std::int64_t> Bytes(const std::vector<std::int64_t>& shape,
                                            std::int64_t element_bytes) {
     std::int64_t bytes = element_bytes;
+    bool is_empty = false;
     for (const std::int64_t dim : shape) {
-      if (__builtin_mul_overflow(bytes, dim, &bytes)) return std::nullopt;
+      if (dim == 0) is_empty = true;
+      if (dim > 0 && __builtin_mul_overflow(bytes, dim, &bytes)) return std::nullopt;
     }
-    return bytes;
+    return is_empty ? 0 : bytes;
   }
 
   const std::string& path_;

@@ -89,6 +89,21 @@ TEST_F(TokenDatasetDamageTest, RefusesAnIndexCutAnywhere) {
   }
 }
 
+TEST_F(TokenDatasetDamageTest, AnyByteOfTheIndexMayBeWrong) {
+  const std::string whole = IndexFields().Bytes();
+  for (std::size_t place = 0; place < whole.size(); ++place) {
+    for (const char byte : {'\x00', '\x01', '\x7f', '\x80', '\xff'}) {
+      std::string damaged = whole;
+      damaged[place] = byte;
+      WriteBytes(prefix_ + ".idx", damaged);
+      WriteBytes(prefix_ + ".bin", FiveIds());
+      const std::string error =
+          ErrorOf<std::runtime_error>([this] { ReadAll(TokenDataset(prefix_)); });
+      EXPECT_TRUE(error.empty() || error.starts_with(prefix_)) << place << ": " << error;
+    }
+  }
+}
+
 TEST_F(TokenDatasetDamageTest, RefusesIdsThatWereCutShort) {
   EXPECT_THAT(ErrorOfOpening(IndexFields().Bytes(), FiveIds().substr(0, 9)),
               HasSubstr("past the 9 bytes of the .bin file"));

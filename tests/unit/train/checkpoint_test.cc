@@ -14,6 +14,7 @@
 #include <string>
 
 #include "tests/support/temporary_folder.h"
+#include "worker/train/checkpoint_manifest.h"
 
 namespace agoq {
 namespace {
@@ -120,6 +121,52 @@ TEST_F(CheckpointTest, ANegativeCountInTheManifestIsNamed) {
     FAIL() << "no error";
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(), HasSubstr("next_sample is -99"));
+  }
+}
+
+// Leaves what a bad disk may.
+void Cut(const std::string& path) { fs::resize_file(path + "/model.safetensors", 100); }
+
+TEST_F(CheckpointTest, TheOneJustWrittenStaysBehindADamagedNewerOne) {
+  Cut(WriteCheckpoint(store(), MakeCheckpoint(50)));
+  WriteCheckpoint(store(), MakeCheckpoint(40));
+  const std::string written = WriteCheckpoint(store(1), MakeCheckpoint(45));
+  EXPECT_EQ(FindLatestCheckpoint(folder_ / "checkpoints").path, written);
+  EXPECT_FALSE(fs::exists(folder_ / "checkpoints/step-00000040"));
+}
+
+TEST_F(CheckpointTest, ADamagedOneDoesNotCountAsKept) {
+  const std::string good = WriteCheckpoint(store(), MakeCheckpoint(1));
+  Cut(WriteCheckpoint(store(), MakeCheckpoint(2)));
+  WriteCheckpoint(store(2), MakeCheckpoint(3));
+  EXPECT_EQ(ReadCheckpoint(good).counters.step, 1);
+}
+
+TEST_F(CheckpointTest, AnyByteOfTheManifestMayBeWrong) {
+  const std::string path = WriteCheckpoint(store(), MakeCheckpoint(5));
+  std::ifstream in(path + "/manifest.json");
+  const std::string whole(std::istreambuf_iterator<char>(in), {});
+  for (std::size_t place = 0; place < whole.size(); ++place) {
+    for (const char byte : {'\0', '9', '-', '"', '}', '\xff'}) {
+      std::string damaged = whole;
+      damaged[place] = byte;
+      try {
+        DecodeManifest(damaged, path);
+      } catch (const std::runtime_error& error) {
+        EXPECT_THAT(error.what(), HasSubstr(path)) << place;
+      }
+    }
+  }
+}
+
+TEST_F(CheckpointTest, AFolderThatCannotBeListedIsNotAnEmptyOne) {
+  const std::string loop = folder_ / "loop";
+  fs::create_symlink(loop, loop);
+  try {
+    FindLatestCheckpoint(loop);
+    FAIL() << "no error";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr(loop + ": cannot be listed"));
   }
 }
 
