@@ -27,6 +27,9 @@ constexpr std::array<TypeName, 5> kTypes = {{{at::ScalarType::Float, "F32", 4},
                                              {at::ScalarType::Byte, "U8", 1},
                                              {at::ScalarType::Long, "I64", 8}}};
 
+// Header, tensor, shape: its sizes are the deepest.
+constexpr int kMaxHeaderDepth = 3;
+
 [[noreturn]] void Fail(const std::string& path, const std::string& finding) {
   throw std::runtime_error(path + ": " + finding +
                            "; the file is damaged: restore it, or use another checkpoint");
@@ -59,7 +62,12 @@ std::int64_t HeaderBytes(const MappedFile& file) {
 
 Json ParseHeader(const MappedFile& file, std::int64_t header_bytes) {
   const char* text = reinterpret_cast<const char*>(file.bytes().data() + sizeof(std::uint64_t));
-  Json header = Json::parse(text, text + header_bytes, nullptr, /*allow_exceptions=*/false);
+  // Parsed values take some 70 times the bytes of the brackets that nest them.
+  const auto limit_depth = [&](int depth, Json::parse_event_t, const Json&) {
+    if (depth > kMaxHeaderDepth) Fail(file.path(), "header is nested too deeply");
+    return true;
+  };
+  Json header = Json::parse(text, text + header_bytes, limit_depth, /*allow_exceptions=*/false);
   if (!header.is_object()) Fail(file.path(), "header is not a JSON object");
   return header;
 }

@@ -32,6 +32,8 @@ Checkpoint MakeCheckpoint(std::int64_t step) {
   checkpoint.mesh = {.data = 2};
   checkpoint.generation = 3;
   checkpoint.config_json = R"({"hidden_size":10})";
+  checkpoint.plan_json = R"({"layers":["full"]})";
+  checkpoint.schedule_json = R"({"steps":100})";
   return checkpoint;
 }
 
@@ -55,8 +57,13 @@ TEST_F(CheckpointTest, ComesBackAsItWas) {
   EXPECT_EQ(read.mesh, (CheckpointMesh{.data = 2}));
   EXPECT_EQ(read.generation, 3);
   EXPECT_EQ(read.config_json, R"({"hidden_size":10})");
+  EXPECT_EQ(read.plan_json, R"({"layers":["full"]})");
+  EXPECT_EQ(read.schedule_json, R"({"steps":100})");
   ASSERT_EQ(read.shards.size(), 2u);
   EXPECT_TRUE(read.shards[0].tensors[0].tensor.equal(at::full({100, 10}, 42.0, at::kFloat)));
+  EXPECT_EQ(read.shards[1].file, "optimizer.safetensors");
+  EXPECT_EQ(read.shards[1].tensors[0].name, "weight.exp_avg");
+  EXPECT_TRUE(read.shards[1].tensors[0].tensor.equal(at::full({10}, 0.5, at::kDouble)));
   EXPECT_EQ(FindLatestCheckpoint(folder_ / "checkpoints").path, path);
   EXPECT_EQ(FindLatestCheckpoint(path).path, path);
 }

@@ -8,7 +8,9 @@
 
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -56,9 +58,11 @@ TEST_F(SafetensorsTest, AnIndependentReaderFindsTheTensors) {
   std::memcpy(&header_length, bytes.data(), 8);
   const auto header = nlohmann::json::parse(bytes.substr(8, header_length));
   EXPECT_EQ(header.at("__metadata__").at("format"), "pt");
-  EXPECT_EQ(header.at("bf16").at("dtype"), "BF16");
+  const std::map<std::string, std::string> types = {
+      {"strided", "F32"}, {"bf16", "BF16"}, {"double", "F64"}, {"bytes", "U8"}, {"long", "I64"}};
   for (const auto& [name, tensor] : tensors) {
     const auto& entry = header.at(name);
+    EXPECT_EQ(entry.at("dtype"), types.at(name));
     EXPECT_EQ(entry.at("shape").get<std::vector<std::int64_t>>(), tensor.sizes().vec());
     const auto begin = entry.at("data_offsets")[0].get<std::size_t>();
     const auto end = entry.at("data_offsets")[1].get<std::size_t>();
@@ -78,6 +82,26 @@ TEST_F(SafetensorsTest, LoadsWhatWasWritten) {
   EXPECT_TRUE(file.Load("x").equal(x));
   EXPECT_EQ(file.Load("empty").numel(), 0);
   EXPECT_THROW(file.Load("y"), std::out_of_range);
+}
+
+TEST_F(SafetensorsTest, LoadsEachTypeAndAnyStrides) {
+  const at::Tensor whole = at::randn({6, 8}, at::kFloat);
+  const std::vector<NamedTensor> tensors = {{"transposed", whole.t()},
+                                            {"every second", whole.slice(1, 1, 8, 2)},
+                                            {"expanded", whole.narrow(1, 0, 1).expand({6, 3})},
+                                            {"scalar", whole.select(0, 0).select(0, 0)},
+                                            {"bf16", whole.to(at::kBFloat16).t()},
+                                            {"double", whole.to(at::kDouble)},
+                                            {"bytes", at::arange(7, at::kByte)},
+                                            {"long", at::arange(-3, 3, at::kLong)}};
+  WriteSafetensors(path(), tensors);
+  const SafetensorsFile file(path());
+  EXPECT_EQ(file.entries().size(), tensors.size());
+  for (const auto& [name, tensor] : tensors) {
+    const at::Tensor loaded = file.Load(name);
+    EXPECT_EQ(loaded.scalar_type(), tensor.scalar_type()) << name;
+    EXPECT_TRUE(loaded.equal(tensor)) << name;
+  }
 }
 
 TEST_F(SafetensorsTest, RefusesANameTwice) {
@@ -132,6 +156,19 @@ TEST_F(SafetensorsTest, M03EveryDamageOfTheHeaderIsAClearErrorAtOnce) {
   EXPECT_EQ(SafetensorsFile(path()).Load("x").numel(), 256);
 }
 
+// The file is as long as it says, so that only the cap can refuse it.
+TEST_F(SafetensorsTest, M03AHeaderAboveTheCapIsRefusedThoughTheFileHasIt) {
+  const std::uint64_t length = kMaxSafetensorsHeaderBytes + 1;
+  WriteRaw(length, "{}", 0);
+  std::filesystem::resize_file(path(), sizeof(length) + length);
+  try {
+    const SafetensorsFile file(path());
+    FAIL() << "no error";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("header length is 100000001, not 2 to 100000000"));
+  }
+}
+
 // A shape without elements passes no matter what its other sizes are, unless they are looked at
 // too.
 TEST_F(SafetensorsTest, M03HugeSizesBesideAZeroAreDamage) {
@@ -152,6 +189,21 @@ TEST_F(SafetensorsTest, M03DamageCostsNoMemory) {
   rusage after = {};
   getrusage(RUSAGE_SELF, &after);
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 200 * 1024);
+}
+
+TEST_F(SafetensorsTest, M03ADeeplyNestedHeaderCostsNoMemory) {
+  const std::string brackets(20'000'000, '[');
+  for (const std::string& header : {brackets, R"({"x":)" + brackets}) {
+    WriteRaw(header.size(), header, 0);
+    rusage before = {};
+    getrusage(RUSAGE_SELF, &before);
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_THROW(SafetensorsFile file(path()), std::runtime_error);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+    rusage after = {};
+    getrusage(RUSAGE_SELF, &after);
+    EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 200 * 1024);
+  }
 }
 
 // Loads all there is; the error if it is refused.

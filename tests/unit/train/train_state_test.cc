@@ -6,6 +6,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "tests/support/local_training.h"
 #include "tests/support/temporary_folder.h"
@@ -42,6 +43,31 @@ TEST(TrainStateTest, M01ATiedHeadIsTheEmbeddingAfterACheckpoint) {
   const Parameters& parameters = restored.stage.parameters();
   EXPECT_TRUE(parameters.head_VD().is_same(parameters.embedding_VD()));
   EXPECT_EQ(LossOf(restored), LossOf(saved));
+}
+
+TEST(TrainStateTest, M01TheWeightsAloneKeepTheHeadTied) {
+  const TrainState saved(Options(true, 1));
+  TrainState restored(Options(true, 2));
+  RestoreWeights(TakeCheckpoint(saved, Options(true, 1), {}), restored.stage.parameters());
+  const Parameters& parameters = restored.stage.parameters();
+  EXPECT_EQ(parameters.head_VD().const_data_ptr(), parameters.embedding_VD().const_data_ptr());
+  EXPECT_EQ(LossOf(restored), LossOf(saved));
+}
+
+TEST(TrainStateTest, M01AnUntiedHeadDroppedFromItsOwnCheckpointIsNamed) {
+  const TrainState saved(Options(false, 1));
+  Checkpoint checkpoint = TakeCheckpoint(saved, Options(false, 1), {});
+  const auto is_head = [](const NamedTensor& tensor) { return tensor.name == "lm_head.weight"; };
+  ASSERT_EQ(std::erase_if(checkpoint.shards[0].tensors, is_head), 1u);
+  TrainState untied(Options(false, 2));
+  const double before = LossOf(untied);
+  try {
+    RestoreWeights(checkpoint, untied.stage.parameters());
+    FAIL() << "no error";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_THAT(error.what(), HasSubstr("has no tensor lm_head.weight"));
+  }
+  EXPECT_EQ(LossOf(untied), before);
 }
 
 TEST(TrainStateTest, M01AnUntiedHeadThatIsMissingIsNamed) {
