@@ -2,7 +2,9 @@
 # Installs what a build on Debian 12 or Ubuntu 24.04 (x86-64) needs and lacks:
 #
 #   packages of packages.txt by apt, as root or through sudo;
-#   LibTorch into .deps/libtorch, from the wheels of libtorch-wheels.txt (700 MB to fetch, 1.2 GB on disk).
+#   LibTorch into .deps/libtorch, from the wheels of libtorch-wheels.txt (700 MB to fetch, 1.2 GB on disk);
+#   the definitions of google.rpc into .deps/googleapis, from the wheel of googleapis-wheel.txt;
+#   Prometheus and promtool, for tests, into .deps/prometheus: unpacked, not installed, so that no server is started.
 #
 # Says what it does; does nothing the second time. pip's and apt's own settings hold: PIP_INDEX_URL, PIP_CERT, https_proxy,
 # /etc/apt. Exit status: 0, or 1 after a message with the remedy.
@@ -52,13 +54,13 @@ install_packages() {
     fail "apt-get install failed; run it by hand to see why: apt-get install $missing"
 }
 
-fetch_wheels() {  # FOLDER
+fetch_wheels() {  # REQUIREMENTS FOLDER
   python3 -m pip download --quiet --no-cache-dir --disable-pip-version-check --no-deps --require-hashes \
     --only-binary=:all: --implementation cp --python-version 311 --abi cp311 \
     --platform manylinux_2_28_x86_64 --platform manylinux_2_25_x86_64 \
     --platform manylinux_2_17_x86_64 --platform manylinux2014_x86_64 \
-    --dest "$1" --requirement "$here/libtorch-wheels.txt" ||
-    fail "pip could not fetch LibTorch's wheels; see the message above. Behind a proxy or a mirror set https_proxy," \
+    --dest "$2" --requirement "$here/$1" ||
+    fail "pip could not fetch what $1 names; see the message above. Behind a proxy or a mirror set https_proxy," \
       "PIP_INDEX_URL, and PIP_CERT to the certificate bundle; then run this again"
 }
 
@@ -86,7 +88,7 @@ install_libtorch() {
       # shellcheck disable=SC2064
       trap "rm -rf '$work'" EXIT
       say "fetching LibTorch into $deps/$libtorch_name"
-      fetch_wheels "$work/wheels"
+      fetch_wheels libtorch-wheels.txt "$work/wheels"
       unpack_wheels "$work/wheels" "$work/tree" || fail "a wheel could not be unpacked; free some space and run this again"
       rm -rf "${deps:?}/$libtorch_name"
       mv -T "$work/tree" "$deps/$libtorch_name"
@@ -96,6 +98,36 @@ install_libtorch() {
   [ "$(readlink "$deps/libtorch" || true)" = "$libtorch_name" ] || ln -sfn "$libtorch_name" "$deps/libtorch"
 }
 
+install_googleapis() {
+  local target=$deps/googleapis work
+  [ ! -e "$target/google/rpc/error_details.proto" ] || return 0
+  work=$(mktemp -d "$deps/.googleapis.XXXXXX")
+  say "fetching the definitions of google.rpc into $target"
+  fetch_wheels googleapis-wheel.txt "$work"
+  unzip -q "$work"/googleapis_common_protos-*.whl 'google/rpc/*.proto' -d "$work/tree" ||
+    fail "the wheel could not be unpacked; free some space and run this again"
+  rm -rf "$target"
+  mv -T "$work/tree" "$target"
+  rm -rf "$work"
+}
+
+install_prometheus() {
+  local target=$deps/prometheus work
+  [ ! -x "$target/usr/bin/promtool" ] || return 0
+  work=$(mktemp -d "$deps/.prometheus.XXXXXX")
+  chmod 755 "$work"  # apt fetches as a user of its own
+  say "fetching Prometheus into $target"
+  (cd "$work" && apt-get download -qq prometheus >/dev/null 2>&1) ||
+    { as_root apt-get update -qq && (cd "$work" && apt-get download -qq prometheus >/dev/null 2>&1); } ||
+    fail "apt-get could not download prometheus; run it by hand to see why: apt-get download prometheus"
+  dpkg-deb --extract "$work"/prometheus_*.deb "$work/tree"
+  rm -rf "$target"
+  mv -T "$work/tree" "$target"
+  rm -rf "$work"
+}
+
 install_packages
 install_libtorch
+install_googleapis
+install_prometheus
 say "ready"

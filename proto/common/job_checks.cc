@@ -114,12 +114,14 @@ class Reviewer {
 
   void CheckPlan() {
     const v1::PlanSpec& plan = job_.plan();
-    if (plan.mode() == v1::PlanSpec::MODE_AUTO && broken_.count("plan.mode") != 0) {
-      for (SpecError& error : review_.errors) {
-        if (error.key == "plan.mode") error.problem += "; write mode: fixed and table: paper";
-      }
+    if (plan.mode() != v1::PlanSpec::MODE_FIXED) {
+      CheckThatNoTableIsGiven(plan);
+      return;
     }
-    if (plan.mode() != v1::PlanSpec::MODE_FIXED) return;
+    for (const auto& [key, is_given] : {std::pair("plan.error_budget", plan.error_budget() > 0),
+                                        std::pair("plan.max_slowdown", plan.max_slowdown() > 0)}) {
+      if (is_given) Error(key, "", "belongs to mode auto; remove it, or write mode: auto");
+    }
     if (plan.has_table_plan() != plan.table().empty()) {
       Error("plan.table", plan.table(),
             plan.has_table_plan()
@@ -132,6 +134,11 @@ class Reviewer {
       return;
     }
     if (plan.has_table_plan()) CheckTablePlan(plan.table_plan());
+  }
+
+  void CheckThatNoTableIsGiven(const v1::PlanSpec& plan) {
+    if (!plan.has_table_plan() && plan.table().empty()) return;
+    Error("plan.table", plan.table(), "belongs to mode fixed; remove it, or write mode: fixed");
   }
 
   void CheckTablePlan(const v1::BitPlan& message) {
@@ -193,12 +200,6 @@ class Reviewer {
 }  // namespace
 
 JobReview ReviewJob(const v1::JobSpec& job) { return Reviewer(job).Run(); }
-
-BitPlan PlanOf(const v1::JobSpec& job) {
-  if (job.plan().has_table_plan()) return DecodePlan(job.plan().table_plan()).plan;
-  const std::optional<LayerPlan> layer = LayerFromPolicyName(job.plan().table());
-  return UniformPlan(layer.value_or(FullLayer()), job.model().num_hidden_layers(), NumRanks(job));
-}
 
 std::int64_t NumRanks(const v1::JobSpec& job) {
   return job.mesh().data() * job.mesh().pipeline() * job.mesh().tensor();

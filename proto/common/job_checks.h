@@ -7,7 +7,6 @@
 
 #include "proto/agoq/v1/job.pb.h"
 #include "proto/common/spec_error.h"
-#include "worker/plan/bit_plan.h"
 
 namespace agoq {
 
@@ -19,10 +18,6 @@ struct JobReview {
 // `job` has its defaults (FillDefaults) and inlined model and plan. A field that broke its own rule
 // is named once; rules that join it with others are then left out.
 JobReview ReviewJob(const v1::JobSpec& job);
-
-// The plan of a valid job: its named table or its inlined plan. Errors of the latter go to
-// ReviewJob.
-BitPlan PlanOf(const v1::JobSpec& job);
 
 // Number of ranks of the job's mesh.
 std::int64_t NumRanks(const v1::JobSpec& job);

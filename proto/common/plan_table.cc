@@ -2,83 +2,69 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
 #include <string_view>
+
+#include "proto/common/text_table.h"
 
 namespace agoq {
 namespace {
 
-using Row = std::vector<std::string>;
-
-// "4.25": the fewest digits up to three decimals.
-std::string BitsText(double bits) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof(buffer), "%.3f", bits);
-  std::string text = buffer;
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text;
-}
-
 std::string CellOf(const SitePolicy& policy, ComputeType compute) {
   if (policy.kind == PolicyKind::kRecompute) return "recompute";
-  if (policy.kind == PolicyKind::kFull) {
-    return "full " + std::to_string(8 * BytesOf(compute));
-  }
-  const double scale_bits = 32.0 / static_cast<double>(policy.spec.block);
+  if (policy.kind == PolicyKind::kFull) return "full " + BitsText(policy, compute);
   return std::string(NameOf(policy.spec.format)) + "/" + std::to_string(policy.spec.block) + " " +
-         BitsText(BitsOf(policy.spec.format) + scale_bits);
-}
-
-std::int64_t LayerBytes(const PlanTableOptions& options, std::size_t layer) {
-  std::int64_t bytes = 0;
-  for (std::int64_t site_bytes : options.layer_bytes[layer]) bytes += site_bytes;
-  return bytes;
+         BitsText(policy, compute);
 }
 
 bool IsSameRow(const RankPlan& rank, const PlanTableOptions& options, std::size_t a,
                std::size_t b) {
   const bool same_bytes =
       options.layer_bytes.empty() || options.layer_bytes[a] == options.layer_bytes[b];
-  return same_bytes && rank.layers[a].sites == rank.layers[b].sites &&
-         rank.layers[a].reason == rank.layers[b].reason;
+  return same_bytes && rank.layers[a].sites == rank.layers[b].sites;
 }
 
-std::vector<Row> RowsOf(const RankPlan& rank, const PlanTableOptions& options) {
-  Row header = {"layer"};
-  for (Site site : kAllSites) header.emplace_back(NameOf(site));
-  if (!options.layer_bytes.empty()) header.push_back("bytes");
-  header.push_back("reason");
-  std::vector<Row> rows = {header};
-  for (std::size_t first = 0, last = 0; first < rank.layers.size(); first = last + 1) {
+// Runs of layers; `is_same` compares two of them.
+template <typename IsSame, typename Visit>
+void ForEachRun(std::size_t num_layers, const IsSame& is_same, const Visit& visit) {
+  for (std::size_t first = 0, last = 0; first < num_layers; first = last + 1) {
     last = first;
-    while (last + 1 < rank.layers.size() && IsSameRow(rank, options, first, last + 1)) ++last;
-    Row row = {first == last ? std::to_string(first)
-                             : std::to_string(first) + "-" + std::to_string(last)};
-    for (Site site : kAllSites) {
-      row.push_back(CellOf(rank.layers[first].at(site), options.compute));
-    }
-    if (!options.layer_bytes.empty()) row.push_back(std::to_string(LayerBytes(options, first)));
-    row.push_back(rank.layers[first].reason);
-    rows.push_back(row);
+    while (last + 1 < num_layers && is_same(first, last + 1)) ++last;
+    visit(first, LayersText(first, last));
   }
-  return rows;
 }
 
-std::string Aligned(const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths(rows.front().size(), 0);
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
+std::string ReasonLines(const RankPlan& rank) {
   std::string text;
-  for (const Row& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += row[i] + std::string(widths[i] - row[i].size() + 2, ' ');
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
+  const auto is_same = [&](std::size_t a, std::size_t b) {
+    return rank.layers[a].reason == rank.layers[b].reason;
+  };
+  ForEachRun(rank.layers.size(), is_same, [&](std::size_t first, const std::string& layers) {
+    const std::string& reason = rank.layers[first].reason;
+    if (!reason.empty()) text += "layer " + layers + ": " + reason + "\n";
+  });
   return text;
+}
+
+TableRow HeaderOf(bool has_bytes) {
+  TableRow header = {"layer"};
+  for (Site site : kAllSites) header.emplace_back(NameOf(site));
+  if (has_bytes) header.push_back("bytes");
+  return header;
+}
+
+TableRow BitsRow(const LayerPlan& layer, const std::string& layers,
+                 const PlanTableOptions& options) {
+  TableRow row = {layers};
+  for (Site site : kAllSites) row.push_back(CellOf(layer.at(site), options.compute));
+  return row;
+}
+
+TableRow BytesRow(const std::array<std::int64_t, kNumSites>& bytes) {
+  TableRow row = {"each"};
+  for (std::int64_t site_bytes : bytes) row.push_back(BytesText(site_bytes));
+  row.push_back(BytesText(std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0})));
+  return row;
 }
 
 std::string TitleOf(const RankPlan& rank, std::int64_t last_rank) {
@@ -104,6 +90,34 @@ bool IsSameTable(const RankPlan& a, const RankPlan& b) {
 
 }  // namespace
 
+std::string BitsText(const SitePolicy& policy, ComputeType compute) {
+  if (policy.kind == PolicyKind::kRecompute) return "";
+  if (policy.kind == PolicyKind::kFull) return std::to_string(8 * BytesOf(compute));
+  const double scale_bits = 32.0 / static_cast<double>(policy.spec.block);
+  char buffer[32];
+  std::snprintf(buffer, sizeof(buffer), "%.3f", BitsOf(policy.spec.format) + scale_bits);
+  std::string text = buffer;
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+std::string LayersText(std::size_t first, std::size_t last) {
+  const std::string text = std::to_string(first);
+  return first == last ? text : text + "-" + std::to_string(last);
+}
+
+std::string RankTable(const RankPlan& rank, const PlanTableOptions& options) {
+  const bool has_bytes = !options.layer_bytes.empty();
+  std::vector<TableRow> rows = {HeaderOf(has_bytes)};
+  const auto is_same = [&](std::size_t a, std::size_t b) { return IsSameRow(rank, options, a, b); };
+  ForEachRun(rank.layers.size(), is_same, [&](std::size_t first, const std::string& layers) {
+    rows.push_back(BitsRow(rank.layers[first], layers, options));
+    if (has_bytes) rows.push_back(BytesRow(options.layer_bytes[first]));
+  });
+  return AlignedText(rows) + ReasonLines(rank);
+}
+
 std::string PlanTable(const BitPlan& plan, const PlanTableOptions& options) {
   std::string text;
   for (std::size_t first = 0, last = 0; first < plan.ranks.size(); first = last + 1) {
@@ -112,7 +126,7 @@ std::string PlanTable(const BitPlan& plan, const PlanTableOptions& options) {
       ++last;
     }
     text += TitleOf(plan.ranks[first], plan.ranks[last].rank);
-    text += Aligned(RowsOf(plan.ranks[first], options));
+    text += RankTable(plan.ranks[first], options);
   }
   return text;
 }

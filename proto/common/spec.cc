@@ -101,6 +101,8 @@ class JobReader {
     result_.warnings = std::move(review.warnings);
     for (const SpecError& error : review.errors) {
       const bool is_of_model = error.key.rfind("model", 0) == 0;
+      // A mode that could not be read says nothing about the table.
+      if (error.key == "plan.table" && HasErrorAt("plan.mode")) continue;
       if (HasErrorAt(error.key) || (is_of_model && (skip_model_ || HasErrorIn("model.")))) continue;
       Error(error.key, error.value, error.problem);
     }

@@ -119,6 +119,9 @@ void GlooLink::FailInterrupted(GlooOperation& operation, std::string disagreemen
     }
   }
   if (!disagreement.empty()) return Fail(disagreement);
+  // The watch of the connections cannot tell whose was lost: one of those that are still awaited.
+  const bool names_peer = lost.starts_with("rank ");
+  if (!lost.empty() && !names_peer && !missing.empty()) lost = missing + ": " + lost;
   if (!lost.empty()) return FailLost(operation, lost);
   if (missing.empty()) missing = "any rank before the deadline";
   Fail(operation.name + " timed out on rank " + std::to_string(rank_) + ": not posted by " +

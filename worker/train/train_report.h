@@ -28,19 +28,32 @@ struct SiteError {
   double worst_ratio = 0;
 };
 
+// What a rank is at between and around its steps.
+enum class TrainPhase : std::uint8_t { kTraining, kCheckpoint, kEvaluating };
+
+struct PhaseReport {
+  TrainPhase phase = TrainPhase::kTraining;
+  std::int64_t step = 0;                 // steps done
+  std::int64_t allocated_bytes = 0;      // counted, at this moment
+  std::int64_t collective_sequence = 0;  // collectives of this rank so far
+};
+
 struct StepReport {
   std::int64_t step = 0;         // steps done, this one included
   std::int64_t total_steps = 0;  // 0: bounded by time alone
   double progress = 0;           // part of the whole training that is done, 0..1
   double loss = 0;               // nats per unmasked token of the global batch
   double learning_rate = 0;
-  double gradient_norm = 0;        // global, before clipping
-  std::int64_t tokens = 0;         // unmasked tokens of the step, all ranks
-  double seconds = 0;              // of the step
-  bool skipped = false;            // a gradient was not finite: nothing changed
-  std::string non_finite;          // which rank, tensor and block; set when skipped
-  std::int64_t counted_bytes = 0;  // peak of this rank so far
-  std::vector<SiteError> errors;   // filled on sampled steps only
+  double gradient_norm = 0;               // global, before clipping
+  std::int64_t tokens = 0;                // unmasked tokens of the step, all ranks
+  double seconds = 0;                     // of the step
+  bool skipped = false;                   // a gradient was not finite: nothing changed
+  std::string non_finite;                 // which rank, tensor and block; set when skipped
+  std::int64_t counted_bytes = 0;         // peak of this rank so far
+  std::int64_t allocated_bytes = 0;       // counted, at this moment
+  std::int64_t collective_sequence = 0;   // collectives of this rank so far
+  std::vector<LabelBytes> peak_by_label;  // so far; filled on the first and on sampled steps
+  std::vector<SiteError> errors;          // filled on sampled steps only
 };
 
 struct EvaluationReport {

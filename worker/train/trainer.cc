@@ -55,6 +55,7 @@ class Attempt {
     TrainSteps();
     SaveAtEnd();
     if (validation_.has_value() && !report_.stopped) {
+      Enter(TrainPhase::kEvaluating);
       report_.validation = Evaluate(
           state_.stage, *validation_,
           {.sequence_length = options_.sequence_length, .batch_size = options_.micro_batch_size},
@@ -71,6 +72,7 @@ class Attempt {
   bool is_first_rank() const { return context_.communicator.rank() == 0; }
 
   void Resume();
+  void Enter(TrainPhase phase);
   void TrainSteps();
   bool IsDone() const;
   void TellStep(const StepOutcome& outcome, double seconds);
@@ -117,6 +119,14 @@ void Attempt::Resume() {
   context_.listener.OnNote("resumed from " + *latest.path);
 }
 
+void Attempt::Enter(TrainPhase phase) {
+  context_.listener.OnPhase(
+      {.phase = phase,
+       .step = state_.counters.step,
+       .allocated_bytes = ledger_->current().total(),
+       .collective_sequence = static_cast<std::int64_t>(context_.communicator.sequence())});
+}
+
 bool Attempt::IsDone() const {
   if (report_.stopped) return true;
   if (options_.steps > 0 && state_.counters.step >= options_.steps) return true;
@@ -125,6 +135,7 @@ bool Attempt::IsDone() const {
 
 void Attempt::TrainSteps() {
   if (IsDone()) return;
+  Enter(TrainPhase::kTraining);
   const Clock::time_point start = Clock::now();
   const auto word = [&] {
     return RankWord{.elapsed_seconds = earlier_seconds_ + SecondsSince(start),
@@ -157,16 +168,19 @@ void Attempt::TrainSteps() {
 
 void Attempt::TellStep(const StepOutcome& outcome, double seconds) {
   report_.losses.push_back(outcome.loss);
-  StepReport step = {.step = state_.counters.step,
-                     .total_steps = options_.steps,
-                     .loss = outcome.loss,
-                     .learning_rate = outcome.learning_rate,
-                     .gradient_norm = outcome.gradient_norm,
-                     .tokens = outcome.targets,
-                     .seconds = seconds,
-                     .skipped = !outcome.non_finite.empty(),
-                     .non_finite = outcome.non_finite,
-                     .counted_bytes = ledger_->peak().total()};
+  StepReport step = {
+      .step = state_.counters.step,
+      .total_steps = options_.steps,
+      .loss = outcome.loss,
+      .learning_rate = outcome.learning_rate,
+      .gradient_norm = outcome.gradient_norm,
+      .tokens = outcome.targets,
+      .seconds = seconds,
+      .skipped = !outcome.non_finite.empty(),
+      .non_finite = outcome.non_finite,
+      .counted_bytes = ledger_->peak().total(),
+      .allocated_bytes = ledger_->current().total(),
+      .collective_sequence = static_cast<std::int64_t>(context_.communicator.sequence())};
   if (options_.steps > 0) {
     step.progress = static_cast<double>(step.step) / static_cast<double>(options_.steps);
   }
@@ -177,6 +191,9 @@ void Attempt::TellStep(const StepOutcome& outcome, double seconds) {
   if (!outcome.errors.empty()) {
     step.errors = SiteErrors(outcome.errors);
     report_.errors = step.errors;
+  }
+  if (report_.losses.size() == 1 || !step.errors.empty()) {
+    step.peak_by_label = ByLabel(ledger_->peak());
   }
   context_.listener.OnStep(step);
 }
@@ -194,11 +211,13 @@ void Attempt::Save() {
   if (options_.checkpoint.directory.empty()) return;
   saved_step_ = state_.counters.step;
   if (!is_first_rank()) return;
+  Enter(TrainPhase::kCheckpoint);
   report_.checkpoint = WriteCheckpoint(
       {.directory = options_.checkpoint.directory, .keep = options_.checkpoint.keep},
       TakeCheckpoint(state_, options_,
                      {.seed = options_.seed, .next_sample = start_step_ * global_batch()}));
   context_.listener.OnCheckpoint(report_.checkpoint);
+  Enter(TrainPhase::kTraining);
 }
 
 void Attempt::Finish() {

@@ -18,6 +18,8 @@ class TrainListener {
   // One line about something that a user should know (resumed from, skipped checkpoint, ...).
   virtual void OnNote(const std::string& note) = 0;
   virtual void OnStep(const StepReport& step) = 0;
+  // A phase begins.
+  virtual void OnPhase(const PhaseReport&) {}
   virtual void OnCheckpoint(const std::string& path) = 0;
 };
 

@@ -46,6 +46,7 @@ int RunCommandLine(int argc, char** argv) {
   AddTokenizeCommand(&app, &action);
   AddEvalCommand(&app, &action);
   AddGenerateCommand(&app, &action);
+  AddAttemptCommand(&app, &action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {

@@ -17,5 +17,6 @@ void AddRunCommand(CLI::App* app, Action* action);
 void AddTokenizeCommand(CLI::App* app, Action* action);
 void AddEvalCommand(CLI::App* app, Action* action);
 void AddGenerateCommand(CLI::App* app, Action* action);
+void AddAttemptCommand(CLI::App* app, Action* action);
 
 }  // namespace agoq

@@ -3,7 +3,6 @@
 #include <chrono>
 
 #include "proto/agoq/v1/job.pb.h"
-#include "proto/common/job_checks.h"
 #include "proto/common/model_config.h"
 #include "proto/common/plan_codec.h"
 
@@ -54,13 +53,13 @@ void SetSteps(const v1::StepsSpec& spec, TrainOptions* options) {
 
 }  // namespace
 
-TrainOptions OptionsOf(const v1::JobSpec& job) {
+TrainOptions OptionsOf(const v1::JobSpec& job, const BitPlan& plan) {
   TrainOptions options;
   options.job_name = job.name();
   options.model = ShapeFromSpec(job.model());
   options.compute = ComputeOf(job.precision());
   options.gradient_spec = GradientSpecOf(job.precision());
-  options.plan = PlanOf(job);
+  options.plan = plan;
   options.model_config_json = ModelConfigJson(job.model(), CheckpointTypeOf(job.precision()));
   options.plan_json = PlanToJson(options.plan);
   options.optimizer = OptimizerOf(job.optimizer());

@@ -9,7 +9,7 @@ namespace v1 {
 class JobSpec;
 }
 
-// `job` has passed ReadJobFile: complete, checked, paths resolved.
-TrainOptions OptionsOf(const v1::JobSpec& job);
+// `job` has passed ReadJobFile: complete, checked, paths resolved. `plan` has all its ranks.
+TrainOptions OptionsOf(const v1::JobSpec& job, const BitPlan& plan);
 
 }  // namespace agoq

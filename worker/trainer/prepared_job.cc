@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "proto/common/job_checks.h"
+#include "proto/common/job_plan.h"
 #include "proto/common/plan_codec.h"
 #include "proto/common/plan_table.h"
 #include "proto/common/spec.h"
@@ -87,7 +88,9 @@ PreparedJob PrepareJob(const std::string& job_path, const std::string& policy) {
   PreparedJob prepared;
   v1::JobSpec job = ReadJob(job_path, !policy.empty(), &prepared.warnings);
   if (!policy.empty()) ReplacePlan(policy, &job, &prepared.warnings);
-  prepared.options = OptionsOf(job);
+  JobPlan planned = PlanJob(job);
+  if (!planned.problem.empty()) throw UsageError(planned.problem);
+  prepared.options = OptionsOf(job, planned.plan);
   prepared.num_ranks = static_cast<int>(NumRanks(job));
   prepared.run_id = RunIdOf(job);
   prepared.plan_table = PlanTable(prepared.options.plan, {.compute = prepared.options.compute});

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "proto/common/text_table.h"
+
 namespace agoq {
 namespace {
 
@@ -67,13 +69,6 @@ std::string Joined(const std::vector<std::string>& parts, const char* separator)
 }
 
 }  // namespace
-
-std::string BytesText(std::int64_t bytes) {
-  const double value = static_cast<double>(bytes);
-  if (value >= 1 << 30) return Text("%.2f GiB", value / (1 << 30));
-  if (value >= 1 << 20) return Text("%.1f MiB", value / (1 << 20));
-  return Text("%.1f KiB", value / (1 << 10));
-}
 
 std::string ProgressLine(const ProgressView& view, int width) {
   const std::vector<std::string> parts = PartsOf(view);

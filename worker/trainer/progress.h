@@ -24,9 +24,6 @@ struct ProgressView {
 // over sites.
 std::string ProgressLine(const ProgressView& view, int width);
 
-// "1.5 GiB"
-std::string BytesText(std::int64_t bytes);
-
 struct ProgressOptions {
   bool live = false;  // the stream is a terminal
   int width = 80;

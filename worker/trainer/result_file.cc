@@ -7,8 +7,8 @@
 #include <span>
 #include <sstream>
 
+#include "proto/common/text_table.h"
 #include "worker/data/durable_file.h"
-#include "worker/trainer/progress.h"
 
 namespace agoq {
 namespace {

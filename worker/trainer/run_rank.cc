@@ -12,9 +12,9 @@
 #include "worker/comm/file_key_value_store.h"
 #include "worker/comm/gloo_communicator.h"
 #include "worker/comm/local_communicator.h"
-#include "worker/memory/memory_ledger.h"
 #include "worker/train/trainer.h"
 #include "worker/trainer/failure.h"
+#include "worker/trainer/failure_kind.h"
 #include "worker/trainer/progress.h"
 #include "worker/trainer/result_file.h"
 #include "worker/trainer/stop_signals.h"
@@ -66,16 +66,6 @@ std::unique_ptr<Communicator> Connect(const PreparedJob& job, const RankOptions&
   return ConnectGloo(gloo, store);
 }
 
-// Before the first step, what fails are options and files; later, the run.
-int CodeOf(const std::exception& error, bool has_begun) {
-  if (dynamic_cast<const UsageError*>(&error) != nullptr) return kExitUsage;
-  if (dynamic_cast<const CommunicatorError*>(&error) != nullptr) return kExitFailed;
-  if (dynamic_cast<const OutOfMemory*>(&error) != nullptr) return kExitFailed;
-  if (dynamic_cast<const std::invalid_argument*>(&error) != nullptr) return kExitUsage;
-  const bool is_of_files = dynamic_cast<const std::runtime_error*>(&error) != nullptr;
-  return is_of_files && !has_begun ? kExitUsage : kExitFailed;
-}
-
 int CodeOf(const TrainReport& report) {
   if (!report.stopped) return kExitDone;
   const int signal = StopSignal();
@@ -105,7 +95,7 @@ int RunRank(const PreparedJob& job, const RankOptions& options) {
     listener.Close();
     const std::string who = options.world > 1 ? "rank " + std::to_string(options.rank) + ": " : "";
     std::cerr << "agoq-trainer: " + who + error.what() + "\n" << std::flush;
-    return CodeOf(error, listener.has_begun());
+    return KindOf(error, listener.has_begun()) == FailureKind::kUser ? kExitUsage : kExitFailed;
   }
 }
 

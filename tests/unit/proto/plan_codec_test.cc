@@ -162,7 +162,7 @@ TEST(PlanTable, AddsBytesOfALayerWhenGiven) {
   options.layer_bytes.resize(1);
   options.layer_bytes[0].fill(11);
   EXPECT_THAT(PlanTable(UniformPlan(FullLayer(), 1, 1), options),
-              AllOf(HasSubstr("bytes"), HasSubstr("88")));
+              AllOf(HasSubstr("11 B"), HasSubstr("88 B")));
 }
 
 }  // namespace

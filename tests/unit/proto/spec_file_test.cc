@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "proto/common/job_checks.h"
+#include "proto/common/job_plan.h"
 #include "proto/common/plan_codec.h"
 #include "proto/common/spec.h"
 
@@ -73,7 +74,7 @@ TEST_F(SpecFile, ShakespeareExampleIsTheDemo) {
   EXPECT_EQ(job.steps().max_seconds(), 100);
   EXPECT_EQ(job.optimizer().learning_rate(), 3e-3);
   EXPECT_EQ(job.optimizer().warmup_steps(), 50);
-  EXPECT_EQ(PlanOf(job).ranks[1].layers[3].sites, PaperLayer().sites);
+  EXPECT_EQ(job.plan().mode(), v1::PlanSpec::MODE_AUTO);
 }
 
 TEST_F(SpecFile, InlinesTheModelConfiguration) {
@@ -124,7 +125,7 @@ TEST_F(SpecFile, InlinesAPlanOfAFile) {
   const JobReading reading = ReadJobFile(Write("job.yaml", text));
   EXPECT_THAT(reading.errors, IsEmpty());
   EXPECT_TRUE(reading.job.plan().has_table_plan());
-  EXPECT_TRUE(PlanOf(reading.job).ranks[0].layers[1].recomputes_block());
+  EXPECT_TRUE(PlanJob(reading.job).plan.ranks[0].layers[1].recomputes_block());
 }
 
 TEST_F(SpecFile, NamesAPlanThatIsNoPlan) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "proto/common/job_checks.h"
+#include "proto/common/job_plan.h"
 
 namespace agoq {
 namespace {
@@ -120,7 +121,7 @@ TEST(Spec, TellsAllErrorsOfAFileInItsOrder) {
 
 TEST(Spec, NamesWhatIsMissing) {
   EXPECT_THAT(Errors("name: a\n"),
-              ElementsAre(HasSubstr("data.path: is missing"), HasSubstr("plan.mode: auto"),
+              ElementsAre(HasSubstr("data.path: is missing"),
                           HasSubstr("steps.sequence_length: is missing"),
                           HasSubstr("model: is missing"), HasSubstr("steps.total: 0: nothing")));
 }
@@ -173,12 +174,33 @@ TEST(Spec, RefusesDocumentMasksByName) {
   EXPECT_THAT(Errors(text), ElementsAre(HasSubstr("data.document_mask: true: not supported")));
 }
 
-TEST(Spec, RefusesPlanModesThatSolveBudgetsWithTheRemedy) {
-  for (const char* plan : {"plan: {mode: auto}\n", "", "plan: {mode: paper}\n"}) {
-    EXPECT_THAT(Errors(std::string(kModel) + kSteps + plan),
-                ElementsAre(AllOf(HasSubstr("plan.mode: "), HasSubstr("not supported"))))
-        << plan;
-  }
+TEST(Spec, PlansByItselfUnlessATableIsGiven) {
+  const v1::JobSpec job = Read(std::string(kModel) + kSteps);
+  EXPECT_EQ(job.plan().mode(), v1::PlanSpec::MODE_AUTO);
+  EXPECT_EQ(PlanJob(job).plan.ranks[0].layers[1].sites, FullLayer().sites);
+  EXPECT_EQ(PlanJob(Read(std::string(kModel) + kSteps + "plan: {mode: paper}\n"))
+                .plan.ranks[0]
+                .layers[1]
+                .sites,
+            PaperLayer().sites);
+}
+
+TEST(Spec, RefusesATableWithoutModeFixed) {
+  EXPECT_THAT(Errors(std::string(kModel) + kSteps + "plan: {mode: auto, table: paper}\n"),
+              ElementsAre(AllOf(HasSubstr("plan.table: paper"), HasSubstr("mode: fixed"))));
+}
+
+TEST(Spec, RefusesBoundsOfThePlannerInModeFixed) {
+  EXPECT_THAT(Errors(std::string(kModel) + kSteps +
+                     "plan: {mode: fixed, table: paper, error_budget: 0.1}\n"),
+              ElementsAre(AllOf(HasSubstr("plan.error_budget"), HasSubstr("mode: auto"))));
+}
+
+TEST(Spec, SaysThatAPlanOfItsOwnDoesNotFit) {
+  const v1::JobSpec job =
+      Read(std::string(kModel) + kSteps + "plan: {mode: auto, budget_bytes: 1000}\n");
+  EXPECT_THAT(PlanJob(job).problem,
+              AllOf(HasSubstr("plan.budget_bytes: 1000"), HasSubstr("needs at least")));
 }
 
 TEST(Spec, RefusesATableThatIsNeitherNamedNorAFile) {
@@ -203,7 +225,7 @@ plan:
             sites: [{site: x2, kind: packed, format: nf4, block: 64}]
           - layer: 1
 )");
-  const BitPlan plan = PlanOf(job);
+  const BitPlan plan = PlanJob(job).plan;
   ASSERT_EQ(plan.ranks.size(), 1u);
   EXPECT_EQ(plan.ranks[0].layers[0].at(Site::kX2),
             (SitePolicy{PolicyKind::kPacked, {Format::kNf4, 64}}));
@@ -228,7 +250,7 @@ plan:
 }
 
 TEST(Spec, NamedTableCoversEveryRankAndLayer) {
-  const BitPlan plan = PlanOf(Read(Job() + "mesh: {data: 3}\n"));
+  const BitPlan plan = PlanJob(Read(Job() + "mesh: {data: 3}\n")).plan;
   ASSERT_EQ(plan.ranks.size(), 3u);
   EXPECT_EQ(plan.ranks[2].layers.size(), 2u);
   EXPECT_EQ(plan.ranks[2].layers[1].sites, PaperLayer().sites);

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "proto/common/job_plan.h"
 #include "proto/common/plan_codec.h"
 #include "proto/common/spec.h"
 
@@ -29,7 +30,7 @@ timeouts: {collective_seconds: 2.5}
 TrainOptions OptionsOfText(const std::string& text) {
   const JobReading reading = ReadJobText(text, "job.yaml", "/jobs");
   for (const SpecError& error : reading.errors) ADD_FAILURE() << ToText(error);
-  return OptionsOf(reading.job);
+  return OptionsOf(reading.job, PlanJob(reading.job).plan);
 }
 
 std::string With(const std::string& from, const std::string& to) {

@@ -66,8 +66,8 @@ TEST_F(PreparedJobTest, ReplacesThePlanByANamedPolicy) {
 }
 
 TEST_F(PreparedJobTest, NeedsNoPlanInTheFileWhenAPolicyIsGiven) {
-  const std::string path = Job(std::string(kModel) + kRest);
-  EXPECT_THAT(ProblemOf(path), HasSubstr("plan.mode"));
+  const std::string path = Job(std::string(kModel) + kRest + "plan: {mode: fixed}\n");
+  EXPECT_THAT(ProblemOf(path), HasSubstr("plan.table"));
   EXPECT_EQ(PrepareJob(path, "recompute").options.plan.ranks[0].layers[0].sites,
             RecomputeLayer().sites);
 }

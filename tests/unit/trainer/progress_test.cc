@@ -8,6 +8,8 @@
 #include <sstream>
 #include <string>
 
+#include "proto/common/text_table.h"
+
 namespace agoq {
 namespace {
 
