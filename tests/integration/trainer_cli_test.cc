@@ -80,6 +80,26 @@ TEST_F(TrainerCli, TrainsOnRanksThatAreStartedOneByOne) {
   EXPECT_EQ(second.Wait().exit_code, 0);
 }
 
+TEST_F(TrainerCli, RefusesRanksThatWouldResumeAtDifferentSteps) {
+  folder_.WriteJob({.mesh = "{data: 2}"});
+  ASSERT_EQ(folder_.Run({"run", "job.yaml", "--local-processes", "2"}).exit_code, 0);
+  const std::string longer = "{total: 9, sequence_length: 16, micro_batch_size: 2}";
+  folder_.WriteJob("here.yaml", {.mesh = "{data: 2}", .steps = longer, .more = "name: split"});
+  folder_.WriteJob("there.yaml", {.mesh = "{data: 2}",
+                                  .steps = longer,
+                                  .checkpoint = "{uri: elsewhere}",
+                                  .more = "name: split"});
+  TrainerProcess first({"run", "here.yaml", "--rank", "0", "--world", "2", "--rendezvous", "meet"},
+                       folder_.path());
+  TrainerProcess second(
+      {"run", "there.yaml", "--rank", "1", "--world", "2", "--rendezvous", "meet"}, folder_.path());
+  for (TrainerProcess* rank : {&first, &second}) {
+    const Outcome outcome = rank->Wait();
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("rank 0 goes on at step 6, rank 1 at step 0"));
+  }
+}
+
 TEST_F(TrainerCli, TakesEachNamedPolicyInPlaceOfTheJobsPlan) {
   folder_.WriteJob(
       {.plan = "{mode: fixed, table: full, error_sample_interval: 1}", .checkpoint = "{}"});

@@ -27,6 +27,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::chrono::minutes kCheckpointPatience{15};
+
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -72,6 +74,8 @@ class Attempt {
   bool is_first_rank() const { return context_.communicator.rank() == 0; }
 
   void Resume();
+  void RestoreNewest();
+  void RequireSameStart();
   void Enter(TrainPhase phase);
   void TrainSteps();
   bool IsDone() const;
@@ -93,10 +97,35 @@ class Attempt {
   TrainReport report_;
 };
 
-// The state of the newest usable checkpoint, if there is one. What the file brings is staged
-// outside of the rank's budget, as on a GPU.
 void Attempt::Resume() {
   if (options_.checkpoint.directory.empty()) return;
+  RestoreNewest();
+  RequireSameStart();
+}
+
+// Ranks that start apart would train apart, without a sign of it.
+void Attempt::RequireSameStart() {
+  struct Start {
+    std::int64_t step = 0;
+    std::int64_t data_step = 0;
+  };
+  const Start own = {.step = state_.counters.step, .data_step = start_step_};
+  const std::vector<Start> starts =
+      AllGatherValues(context_.communicator, own, options_.collective_timeout);
+  for (std::size_t rank = 1; rank < starts.size(); ++rank) {
+    if (starts[rank].step == starts[0].step && starts[rank].data_step == starts[0].data_step) {
+      continue;
+    }
+    throw std::invalid_argument(
+        "checkpoint folder " + options_.checkpoint.directory + ": rank 0 goes on at step " +
+        std::to_string(starts[0].step) + ", rank " + std::to_string(rank) + " at step " +
+        std::to_string(starts[rank].step) + "; use one folder that every rank reaches");
+  }
+}
+
+// The state of the newest usable checkpoint, if there is one. What the file brings is staged
+// outside of the rank's budget, as on a GPU.
+void Attempt::RestoreNewest() {
   const LedgerScope uncounted(nullptr);
   const LatestCheckpoint latest = FindLatestCheckpoint(options_.checkpoint.directory);
   for (const std::string& skipped : latest.skipped) {
@@ -210,13 +239,16 @@ void Attempt::SaveAtEnd() {
 void Attempt::Save() {
   if (options_.checkpoint.directory.empty()) return;
   saved_step_ = state_.counters.step;
-  if (!is_first_rank()) return;
   Enter(TrainPhase::kCheckpoint);
-  report_.checkpoint = WriteCheckpoint(
-      {.directory = options_.checkpoint.directory, .keep = options_.checkpoint.keep},
-      TakeCheckpoint(state_, options_,
-                     {.seed = options_.seed, .next_sample = start_step_ * global_batch()}));
-  context_.listener.OnCheckpoint(report_.checkpoint);
+  if (is_first_rank()) {
+    report_.checkpoint = WriteCheckpoint(
+        {.directory = options_.checkpoint.directory, .keep = options_.checkpoint.keep},
+        TakeCheckpoint(state_, options_,
+                       {.seed = options_.seed, .next_sample = start_step_ * global_batch()}));
+    context_.listener.OnCheckpoint(report_.checkpoint);
+  }
+  // Writing may take longer than a collective operation of a step may.
+  context_.communicator.Barrier()->Wait(CommClock::now() + kCheckpointPatience);
   Enter(TrainPhase::kTraining);
 }
 

@@ -91,7 +91,7 @@ Outcome TrainOrFail(const AttemptTask& task, DaemonLink& link, AttemptListener& 
   }
 }
 
-Outcome Execute(const AttemptTask& task, DaemonLink& link) {
+Outcome ListenAndTrain(const AttemptTask& task, DaemonLink& link) {
   if (!task.problem.empty()) return {.cause = TrainerCause::kUserError, .message = task.problem};
   AttemptListener listener(link, task.link);
   const StartSignal signal = link.WaitForStart();
@@ -101,6 +101,15 @@ Outcome Execute(const AttemptTask& task, DaemonLink& link) {
             .message = "no worker daemon has told the trainer to start; see its log"};
   }
   return TrainOrFail(task, link, listener);
+}
+
+// Whatever goes wrong has an end that the daemon hears of.
+Outcome Execute(const AttemptTask& task, DaemonLink& link) {
+  try {
+    return ListenAndTrain(task, link);
+  } catch (const std::exception& error) {
+    return {.cause = TrainerCause::kFailed, .message = error.what()};
+  }
 }
 
 int Finish(const Outcome& outcome, DaemonLink& link) {
