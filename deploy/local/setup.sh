@@ -15,6 +15,9 @@ deps=$(cd "$here/../.." && pwd)/.deps
 libtorch_name=libtorch-2.11.0
 disk_needed_mib=3000  # wheels and their contents lie side by side for a moment
 
+temporaries=()
+trap 'rm -rf "${temporaries[@]}"' EXIT
+
 say() { echo "setup: $*"; }
 fail() {
   echo "setup: $*" >&2
@@ -67,7 +70,7 @@ fetch_wheels() {  # REQUIREMENTS FOLDER
 unpack_wheels() {  # WHEELS FOLDER
   local wheel
   for wheel in "$1"/nvidia_*.whl; do
-    unzip -q "$wheel" 'nvidia/*' -d "$2"
+    unzip -q "$wheel" 'nvidia/*' -d "$2" || return 1
   done
   unzip -q "$1"/torch-*.whl 'torch/lib/*' 'torch/include/*' 'torch/share/*' 'torch/version.py' -d "$2"
 }
@@ -85,8 +88,7 @@ install_libtorch() {
       [ "$free_mib" -ge "$disk_needed_mib" ] ||
         fail "$deps has $free_mib MiB free, LibTorch takes $disk_needed_mib; free some space"
       work=$(mktemp -d "$deps/.new.XXXXXX")
-      # shellcheck disable=SC2064
-      trap "rm -rf '$work'" EXIT
+      temporaries+=("$work")
       say "fetching LibTorch into $deps/$libtorch_name"
       fetch_wheels libtorch-wheels.txt "$work/wheels"
       unpack_wheels "$work/wheels" "$work/tree" || fail "a wheel could not be unpacked; free some space and run this again"
@@ -102,28 +104,29 @@ install_googleapis() {
   local target=$deps/googleapis work
   [ ! -e "$target/google/rpc/error_details.proto" ] || return 0
   work=$(mktemp -d "$deps/.googleapis.XXXXXX")
+  temporaries+=("$work")
   say "fetching the definitions of google.rpc into $target"
   fetch_wheels googleapis-wheel.txt "$work"
   unzip -q "$work"/googleapis_common_protos-*.whl 'google/rpc/*.proto' -d "$work/tree" ||
     fail "the wheel could not be unpacked; free some space and run this again"
   rm -rf "$target"
   mv -T "$work/tree" "$target"
-  rm -rf "$work"
 }
 
 install_prometheus() {
   local target=$deps/prometheus work
   [ ! -x "$target/usr/bin/promtool" ] || return 0
   work=$(mktemp -d "$deps/.prometheus.XXXXXX")
+  temporaries+=("$work")
   chmod 755 "$work"  # apt fetches as a user of its own
   say "fetching Prometheus into $target"
   (cd "$work" && apt-get download -qq prometheus >/dev/null 2>&1) ||
     { as_root apt-get update -qq && (cd "$work" && apt-get download -qq prometheus >/dev/null 2>&1); } ||
     fail "apt-get could not download prometheus; run it by hand to see why: apt-get download prometheus"
-  dpkg-deb --extract "$work"/prometheus_*.deb "$work/tree"
+  dpkg-deb --extract "$work"/prometheus_*.deb "$work/tree" ||
+    fail "the package could not be unpacked; free some space and run this again"
   rm -rf "$target"
   mv -T "$work/tree" "$target"
-  rm -rf "$work"
 }
 
 install_packages

@@ -71,10 +71,18 @@ std::map<std::string, int> CountByName(ServiceCluster& cluster) {
   v1::ListJobsRequest request;
   request.set_page_size(1000);
   do {
-    grpc::ClientContext context;
     v1::ListJobsResponse response;
-    const auto stub = v1::JobService::NewStub(cluster.channel());
-    EXPECT_TRUE(stub->ListJobs(&context, request, &response).ok());
+    // The first call after a kill may still meet the dead connection.
+    const bool is_answered = Eventually(
+        [&] {
+          grpc::ClientContext context;
+          context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(5));
+          const auto stub = v1::JobService::NewStub(cluster.channel());
+          return stub->ListJobs(&context, request, &response).ok();
+        },
+        std::chrono::seconds(20));
+    EXPECT_TRUE(is_answered);
+    if (!is_answered) return counts;
     for (const v1::Job& job : response.jobs()) ++counts[job.spec().name()];
     request.set_page_token(response.next_page_token());
   } while (!request.page_token().empty());
