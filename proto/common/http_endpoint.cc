@@ -11,7 +11,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <stop_token>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -78,12 +81,24 @@ absl::StatusOr<ListenAddress> ParseAddress(const std::string& text) {
   return address;
 }
 
-// civetweb does not say why it could not bind: a socket of our own does.
-std::string WhyNotBound(const ListenAddress& listen) {
+sockaddr_in SocketAddress(const ListenAddress& listen) {
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<std::uint16_t>(listen.port));
   ::inet_pton(AF_INET, listen.host.c_str(), &address.sin_addr);
+  return address;
+}
+
+void Visit(const ListenAddress& listen) {
+  const sockaddr_in address = SocketAddress(listen);
+  const int file = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  ::connect(file, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  ::close(file);
+}
+
+// civetweb does not say why it could not bind: a socket of our own does.
+std::string WhyNotBound(const ListenAddress& listen) {
+  const sockaddr_in address = SocketAddress(listen);
   const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   // As civetweb's own: connections of a daemon that has just ended are no hindrance.
   const int on = 1;
@@ -106,10 +121,21 @@ class HttpEndpoint::Handlers {
  public:
   Handlers(const HttpEndpointOptions& options, const prometheus::Registry& registry)
       : metrics(registry), live(nullptr), ready(options.not_ready_reason) {}
+  // The listening thread looks for its end when somebody comes, or every 2 s: somebody comes.
+  ~Handlers() {
+    if (server == nullptr) return;
+    const std::jthread visitor([this](const std::stop_token& stop) {
+      for (; !stop.stop_requested(); std::this_thread::sleep_for(std::chrono::milliseconds(5))) {
+        Visit(address);
+      }
+    });
+    server.reset();
+  }
 
   MetricsHandler metrics;
   ProbeHandler live;
   ProbeHandler ready;
+  ListenAddress address;                // that was bound
   std::unique_ptr<CivetServer> server;  // ends before its handlers
 };
 
@@ -131,12 +157,13 @@ absl::StatusOr<std::unique_ptr<HttpEndpoint>> HttpEndpoint::Start(
   } catch (const CivetException& error) {
     return NotBound(options.address, error.what());
   }
-  CivetServer& server = *endpoint->handlers_->server;
-  server.addHandler("/metrics", endpoint->handlers_->metrics);
-  server.addHandler("/livez", endpoint->handlers_->live);
-  server.addHandler("/readyz", endpoint->handlers_->ready);
+  Handlers& handlers = *endpoint->handlers_;
+  handlers.server->addHandler("/metrics", handlers.metrics);
+  handlers.server->addHandler("/livez", handlers.live);
+  handlers.server->addHandler("/readyz", handlers.ready);
+  handlers.address = {address->host, handlers.server->getListeningPorts().front()};
   endpoint->metrics_url_ =
-      absl::StrCat("http://", address->host, ":", server.getListeningPorts().front(), "/metrics");
+      absl::StrCat("http://", handlers.address.host, ":", handlers.address.port, "/metrics");
   return endpoint;
 }
 

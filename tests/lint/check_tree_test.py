@@ -64,6 +64,29 @@ class CheckTreeTest(unittest.TestCase):
         self.write("worker/trainer/main.cc", "#include <absl/status/status.h>\n")
         self.assert_finds("worker/trainer/main.cc", "absl")
 
+    def test_finds_services_in_the_trainer(self):
+        self.write("worker/trainer/main.cc", '#include "proto/agoq/v1/job_service.grpc.pb.h"\n')
+        self.assert_finds("worker/trainer/main.cc", "grpc")
+
+    def test_finds_a_daemons_header_in_the_trainer(self):
+        self.write("worker/trainer/main.cc", '#include "proto/common/status.h"\n')
+        self.assert_finds("worker/trainer/main.cc", "proto/common/status.h", "gRPC")
+
+    def test_finds_abseil_and_grpc_where_the_trainer_links_too(self):
+        for header in ("absl/status/status.h", "grpcpp/grpcpp.h", "prometheus/registry.h", "CivetServer.h",
+                       "google/rpc/status.pb.h"):
+            self.write("proto/common/message_socket.cc", f"#include <{header}>\n")
+            self.assert_finds("proto/common/message_socket.cc", header)
+
+    def test_finds_a_daemons_header_where_the_trainer_links_too(self):
+        self.write("proto/common/spec.cc", '#include "proto/common/log.h"\n')
+        self.assert_finds("proto/common/spec.cc", "proto/common/log.h", "gRPC")
+
+    def test_passes_services_where_daemons_alone_link(self):
+        self.write("proto/common/status.h", '#include <absl/status/status.h>\n\n#include "proto/common/spec.h"\n')
+        self.write("server/calls.cc", '#include "proto/agoq/v1/job_service.grpc.pb.h"\n#include "proto/common/status.h"\n')
+        self.assertEqual(check_tree.check_tree(self.root), [])
+
     def test_finds_messages_in_the_engine(self):
         self.write("worker/train/trainer.cc", '#include "proto/agoq/v1/job.pb.h"\n')
         self.assert_finds("worker/train/trainer.cc", "messages")

@@ -14,9 +14,10 @@ LIBRARIES = {
     "cuda": ("cuda", "cub/", "thrust/", "nvml.h"),
     "protobuf": ("google/protobuf/",),
     "messages": ("proto/agoq/v1/",),  # generated headers
+    "error details": ("google/rpc/",),  # generated headers
     "grpc": ("grpc/", "grpc++/", "grpcpp/"),
     "absl": ("absl/",),
-    "prometheus": ("prometheus/",),
+    "prometheus": ("prometheus/", "CivetServer.h", "civetweb.h"),
     "sqlite": ("sqlite3",),
     "yaml": ("yaml-cpp/",),
     "json": ("nlohmann/",),
@@ -24,7 +25,9 @@ LIBRARIES = {
     "openssl": ("openssl/",),
     "cli11": ("CLI/",),
 }
-DAEMON_LIBRARIES = {"protobuf", "messages", "grpc", "absl", "prometheus", "yaml", "json", "spdlog", "cli11"}
+SERVICES = ".grpc.pb.h"  # generated headers that need gRPC
+MESSAGE_LIBRARIES = {"protobuf", "messages", "yaml", "json"}
+DAEMON_LIBRARIES = MESSAGE_LIBRARIES | {"error details", "grpc", "absl", "prometheus", "spdlog", "cli11"}
 PLAN = ("worker/plan/",)
 KERNELS = ("kernels/",)
 
@@ -56,11 +59,15 @@ LAYERS = {
         PLAN + ("kernels/quant_spec.h", "worker/memory/", "worker/comm/", "worker/data/", "worker/train/", "proto/"),
         ["torch", "json", "spdlog", "protobuf", "messages", "cli11"]),
     "worker/daemon/": layer(PLAN + ("proto/",), DAEMON_LIBRARIES),
-    "proto/common/": layer(PLAN + ("kernels/quant_spec.h",), DAEMON_LIBRARIES),
+    "proto/common/": layer(PLAN + ("kernels/quant_spec.h",), MESSAGE_LIBRARIES),  # the trainer links it too
     "server/": layer(PLAN + ("proto/",), DAEMON_LIBRARIES | {"sqlite"}),
     "client/": layer(PLAN + ("proto/",), DAEMON_LIBRARIES),
     "tests/": layer(["kernels/", "worker/", "proto/", "server/", "client/"], LIBRARIES),
 }
+# The files of proto/common that only daemons and the client may use, by their names without ending.
+SERVICE_FILES = ("channel", "daemon_options", "grpc_status", "http_endpoint", "lifecycle", "log", "status", "version")
+SERVICE_LAYERS = tuple(f"proto/common/{name}." for name in SERVICE_FILES)
+LAYERS |= {name: layer(("proto/common/",), DAEMON_LIBRARIES) for name in SERVICE_LAYERS}
 PROJECT_FOLDERS = ("kernels/", "worker/", "proto/", "server/", "client/", "tests/")
 # Headers that take 7 s and more to compile: single headers serve.
 HEAVY = ("torch/torch.h", "torch/all.h", "torch/extension.h", "ATen/ATen.h")
@@ -73,6 +80,8 @@ def includes_of(text):
 
 
 def library_of(include):
+    if include.endswith(SERVICES):
+        return "grpc"
     for name, prefixes in LIBRARIES.items():
         if include.startswith(prefixes):
             return name
@@ -101,6 +110,8 @@ def problem_with(path, include):
         return None if library in rules.libraries else f"includes {include}; {own} may not use {library}"
     if not include.startswith(PROJECT_FOLDERS):
         return None  # standard and system headers
+    if layer_of(include) in SERVICE_LAYERS and "grpc" not in rules.libraries:
+        return f"includes {include}; {own} may not use what needs gRPC and Abseil"
     if layer_of(include) == own or include.startswith(rules.uses):
         return None
     return f"includes {include}; {own} may use only {', '.join(rules.uses) or 'itself'}"

@@ -66,7 +66,7 @@ TEST(Channel, ReconnectsWithinFiveSeconds) {
 class RefusingService : public v1::SystemService::Service {
  public:
   grpc::Status GetServerInfo(grpc::ServerContext*, const v1::GetServerInfoRequest*,
-                             v1::ServerInfo*) override {
+                             v1::GetServerInfoResponse*) override {
     const std::vector<FieldViolation> fields(100, {"a.key", std::string(200, 'x')});
     return ToGrpc(InvalidFields(std::string(10'000, '\n'), fields));
   }
@@ -83,7 +83,7 @@ TEST(Channel, CarriesTheLargestErrorDetails) {
   const auto stub = v1::SystemService::NewStub(NewChannel("127.0.0.1:" + std::to_string(port)));
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
-  v1::ServerInfo info;
+  v1::GetServerInfoResponse info;
   const absl::Status status = FromGrpc(stub->GetServerInfo(&context, {}, &info));
   EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
   EXPECT_THAT(DetailLines(status), SizeIs(::testing::Gt(50u)));

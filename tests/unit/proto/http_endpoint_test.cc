@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <string>
 
 namespace agoq {
@@ -115,6 +116,14 @@ TEST_F(HttpEndpointTest, TakesThePortOfADaemonThatHasJustEnded) {
   ASSERT_THAT(Get(port, "/livez"), StartsWith("HTTP/1.1 200 "));
   first.reset();
   EXPECT_TRUE(Problem("127.0.0.1:" + std::to_string(port)).ok());
+}
+
+TEST_F(HttpEndpointTest, EndsAtOnce) {
+  auto endpoint = Start();
+  const auto begin = std::chrono::steady_clock::now();
+  endpoint.reset();
+  // civetweb alone takes 2 s.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1500));
 }
 
 TEST_F(HttpEndpointTest, RefusesWhatIsNoAddress) {

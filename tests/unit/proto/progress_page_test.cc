@@ -2,13 +2,16 @@
 
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/support/temporary_folder.h"
 
@@ -108,13 +111,27 @@ TEST_F(ProgressPage, NamesTheFolderThatIsMissing) {
               ::testing::ThrowsMessage<std::runtime_error>(HasSubstr("none/rank0.progress")));
 }
 
-TEST_F(ProgressPage, NeverShowsAMixedPositionOfAnotherProcess) {
-  { const ProgressPageWriter creates(path_); }
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ProgressPageWriter writer(path_);
+// A process that writes positions until the test is over, also where the test fails.
+class WritingProcess {
+ public:
+  explicit WritingProcess(const std::filesystem::path& path) : id_(::fork()) {
+    if (id_ != 0) return;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ProgressPageWriter writer(path);
     for (std::int64_t number = 0;; ++number) writer.Write(PositionOf(number));
   }
+  ~WritingProcess() {
+    ::kill(id_, SIGKILL);
+    ::waitpid(id_, nullptr, 0);
+  }
+
+ private:
+  const pid_t id_;
+};
+
+TEST_F(ProgressPage, NeverShowsAMixedPositionOfAnotherProcess) {
+  { const ProgressPageWriter creates(path_); }
+  const WritingProcess process(path_);
   std::int64_t last = 0;
   for (int reads = 0; reads < 100'000 || last == 0; ++reads) {
     const auto position = ReadProgressPage(path_);
@@ -123,8 +140,6 @@ TEST_F(ProgressPage, NeverShowsAMixedPositionOfAnotherProcess) {
     ASSERT_GE(position->step, last);
     last = position->step;
   }
-  ::kill(child, SIGKILL);
-  ::waitpid(child, nullptr, 0);
 }
 
 TEST_F(ProgressPage, NeverShowsAMixedPositionToSeveralReaders) {
