@@ -72,8 +72,8 @@ TEST_F(KeyRelayTest, NamesAKeyThatDidNotCome) {
   EXPECT_THAT(answers_.Take()->problem(), HasSubstr("key 'never' of job job, generation 2"));
 }
 
-// TODO(agoq): ends by a segmentation fault in about 1 of 50 runs; matters as soon as a coordinator is
-// restarted while ranks meet. Take it back in once that is understood.
+// TODO(agoq): ends by a segmentation fault in about 1 of 50 runs; matters as soon as a coordinator
+// is restarted while ranks meet. Take it back in once that is understood.
 TEST_F(KeyRelayTest, DISABLED_TriesAgainWhenTheCoordinatorWasAway) {
   coordinator_.key_replies.Put({{grpc::StatusCode::UNAVAILABLE, "restarting"}, ""});
   coordinator_.key_replies.Put({{}, "value"});
