@@ -34,7 +34,7 @@ struct KeyRelay::Call {
   std::int64_t request = 0;
   Answer answer;
   std::unique_ptr<grpc::ClientContext> context;  // of the try that is under way
-  grpc::Alarm pause;
+  std::unique_ptr<grpc::Alarm> pause;            // before the next one; set once
 
   v1::KeyAnswer AnswerOf(const grpc::Status& status) const;
   std::string Describe() const;
@@ -69,7 +69,7 @@ KeyRelay::~KeyRelay() {
   is_stopping_ = true;
   for (const auto& [call, owner] : calls_) {
     if (call->context) call->context->TryCancel();
-    call->pause.Cancel();
+    if (call->pause) call->pause->Cancel();
   }
   empty_.wait(lock, [this] { return calls_.empty(); });
 }
@@ -129,7 +129,8 @@ void KeyRelay::Take(Call* call, const grpc::Status& status) {
   {
     const std::lock_guard lock(mutex_);
     if (may_retry && !is_stopping_) {
-      call->pause.Set(Wall::now() + kPause, [this, call](bool) { Issue(call); });
+      call->pause = std::make_unique<grpc::Alarm>();
+      call->pause->Set(Wall::now() + kPause, [this, call](bool) { Issue(call); });
       return;
     }
   }
@@ -142,10 +143,10 @@ bool KeyRelay::IsStopping() {
   return is_stopping_;
 }
 
+// The call dies before the destructor may return: its context holds the channel, and gRPC's
+// callback thread, on which this runs, must not let go of a channel's last reference.
 void KeyRelay::Drop(Call* call) {
-  std::unique_ptr<Call> dropped;
   const std::lock_guard lock(mutex_);
-  dropped = std::move(calls_[call]);
   calls_.erase(call);
   empty_.notify_all();
 }

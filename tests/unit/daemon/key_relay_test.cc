@@ -72,9 +72,7 @@ TEST_F(KeyRelayTest, NamesAKeyThatDidNotCome) {
   EXPECT_THAT(answers_.Take()->problem(), HasSubstr("key 'never' of job job, generation 2"));
 }
 
-// TODO(agoq): ends by a segmentation fault in about 1 of 50 runs; matters as soon as a coordinator
-// is restarted while ranks meet. Take it back in once that is understood.
-TEST_F(KeyRelayTest, DISABLED_TriesAgainWhenTheCoordinatorWasAway) {
+TEST_F(KeyRelayTest, TriesAgainWhenTheCoordinatorWasAway) {
   coordinator_.key_replies.Put({{grpc::StatusCode::UNAVAILABLE, "restarting"}, ""});
   coordinator_.key_replies.Put({{}, "value"});
   Wait("rank1", 20);
@@ -94,6 +92,21 @@ TEST_F(KeyRelayTest, EndsWithoutAnAnswerWhileARequestIsOpen) {
   ASSERT_TRUE(coordinator_.asked_keys.Take());
   relay_.reset();
   EXPECT_TRUE(answers_.is_empty());
+}
+
+// Let go of on gRPC's own thread, the last reference to a channel ends the process.
+TEST_F(KeyRelayTest, LetsGoOfTheChannelBeforeItEnds) {
+  for (int round = 0; round < 100; ++round) {
+    std::shared_ptr<grpc::Channel> channel = NewChannel(address_);
+    const std::weak_ptr<grpc::Channel> watched = channel;
+    relay_ = std::make_unique<KeyRelay>(channel);
+    channel.reset();
+    coordinator_.key_replies.Put({{}, "value"});
+    Wait("rank1", 20);
+    ASSERT_TRUE(answers_.Take());
+    relay_.reset();
+    ASSERT_TRUE(watched.expired()) << "round " << round;
+  }
 }
 
 }  // namespace
