@@ -32,6 +32,7 @@ v1::TrainerTask TaskOf(const v1::JobSpec& spec, const AttemptOptions& options) {
   *task.mutable_spec() = spec;
   *task.mutable_plan() = EncodePlan(PlanJob(spec).plan);
   task.set_budget_bytes(options.budget_bytes);
+  task.set_device_kind(options.device_kind);
   task.set_host("127.0.0.1");
   task.set_grace_seconds(options.grace_seconds);
   return task;

@@ -38,6 +38,7 @@ struct AttemptOptions {
   std::int64_t rank = 0;
   std::int64_t budget_bytes = 0;
   double grace_seconds = 60;
+  v1::Device::Kind device_kind = v1::Device::KIND_CPU;
 };
 
 // A rank's folder below `work`, with the task that work/job.yaml says, and its trainer.

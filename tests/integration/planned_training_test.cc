@@ -102,6 +102,15 @@ TEST(PlannedTraining, FourBudgetsGetFourPlansThatHold) {
   EXPECT_EQ(plans.size(), 4U);
 }
 
+pid_t TrainerOf(const ServiceCluster& cluster, const std::string& worker, const v1::Job& job) {
+  std::ifstream file(cluster.folder() / worker / "attempts" / (job.id() + "-1") / "trainer.pid");
+  pid_t pid = 0;
+  EXPECT_TRUE(file >> pid);
+  return pid;
+}
+
+bool IsGone(pid_t pid) { return ::kill(pid, 0) != 0; }
+
 TEST(PlannedTraining, AKilledTrainerCostsNothingButTime) {
   const TemporaryFolder folder;
   const std::string data = MakeData(folder);
@@ -113,17 +122,36 @@ TEST(PlannedTraining, AKilledTrainerCostsNothingButTime) {
   v1::Job job;
   ASSERT_TRUE(cluster.Submit(RealJob(cluster, data, "broken", 2, 60), &job).ok());
   ASSERT_TRUE(cluster.WaitForStep(job.id(), 7));
-  std::ifstream pid_file(cluster.folder() / "worker-1" / "attempts" / (job.id() + "-1") /
-                         "trainer.pid");
-  pid_t pid = 0;
-  ASSERT_TRUE(pid_file >> pid);
-  ASSERT_EQ(::kill(pid, SIGKILL), 0);
+  ASSERT_EQ(::kill(TrainerOf(cluster, "worker-1", job), SIGKILL), 0);
   const v1::Job done = cluster.WaitForEnd(job.id(), std::chrono::seconds(120));
   ASSERT_EQ(done.status().state(), v1::JOB_STATE_SUCCEEDED) << done.DebugString();
   EXPECT_EQ(done.status().generation(), 2);
   EXPECT_EQ(done.attempt().results(0).final_loss(), expected.attempt().results(0).final_loss());
   EXPECT_EQ(done.attempt().results(0).validation_loss(),
             expected.attempt().results(0).validation_loss());
+}
+
+TEST(PlannedTraining, P05AFrozenRankIsNamedAndReplaced) {
+  const TemporaryFolder folder;
+  const std::string data = MakeData(folder);
+  ServiceCluster cluster(Options({kMiB * 100, kMiB * 100}));
+  v1::JobSpec spec = RealJob(cluster, data, "frozen", 2, 100'000);
+  spec.mutable_timeouts()->set_collective_seconds(10);
+  v1::Job job;
+  ASSERT_TRUE(cluster.Submit(spec, &job).ok());
+  ASSERT_TRUE(cluster.WaitForStep(job.id(), 7));
+  const std::vector<pid_t> trainers = {TrainerOf(cluster, "worker-0", job),
+                                       TrainerOf(cluster, "worker-1", job)};
+  const std::int64_t frozen_rank =
+      cluster.Get(job.id()).attempt().placements(1).worker() == "worker-1" ? 1 : 0;
+  ASSERT_EQ(::kill(trainers[1], SIGSTOP), 0);
+  ASSERT_TRUE(Eventually([&] { return IsGone(trainers[0]) && IsGone(trainers[1]); },
+                         std::chrono::seconds(20)));
+  ASSERT_TRUE(Eventually([&] { return cluster.Get(job.id()).status().generation() == 2; },
+                         std::chrono::seconds(20)));
+  EXPECT_TRUE(cluster.WaitForStep(job.id(), 12));
+  EXPECT_THAT(cluster.Events(job.id()),
+              ::testing::Contains(::testing::HasSubstr("rank " + std::to_string(frozen_rank))));
 }
 
 TEST(PlannedTraining, SaysWhichFileOfTheJobIsMissing) {
@@ -147,10 +175,9 @@ TEST(PlannedTraining, ADeadDaemonsTrainerStopsWithACheckpoint) {
   ASSERT_TRUE(cluster.Submit(spec, &job).ok());
   ASSERT_TRUE(cluster.WaitForStep(job.id(), 3));
   const auto attempt = cluster.folder() / "worker-0" / "attempts" / (job.id() + "-1");
-  pid_t pid = 0;
-  std::ifstream(attempt / "trainer.pid") >> pid;
+  const pid_t trainer = TrainerOf(cluster, "worker-0", job);
   cluster.worker(0).Signal(SIGKILL);
-  EXPECT_TRUE(Eventually([&] { return ::kill(pid, 0) != 0; }, std::chrono::seconds(20)));
+  EXPECT_TRUE(Eventually([&] { return IsGone(trainer); }, std::chrono::seconds(20)));
   EXPECT_TRUE(std::filesystem::exists(attempt / "end.pb"));
   EXPECT_FALSE(std::filesystem::is_empty(spec.checkpoint().uri()));
 }

@@ -32,7 +32,8 @@ class ResumeTest : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(ResumeTest, AnyStepOfOneRank) {
+// Within the warm-up too: the schedule and Adam go on at their count.
+TEST_F(ResumeTest, G13AnyStepOfOneRank) {
   const std::vector<double> unbroken = RunTraining(Options(1, ""))[0].losses;
   for (int stop = 1; stop < 12; ++stop) {
     const TrainOptions options = Options(1, "stop-" + std::to_string(stop));
@@ -43,6 +44,20 @@ TEST_F(ResumeTest, AnyStepOfOneRank) {
     EXPECT_EQ(rest.first_step, stop);
     EXPECT_EQ(rest.losses, std::vector<double>(unbroken.begin() + stop, unbroken.end()));
   }
+}
+
+TEST_F(ResumeTest, G13After1000Updates) {
+  const auto options = [this](const std::string& checkpoints) {
+    TrainOptions all = Options(1, checkpoints);
+    all.steps = 1004;
+    all.micro_batch_size = 1;
+    all.micro_batches = 4;
+    return all;
+  };
+  const std::vector<double> unbroken = RunTraining(options(""))[0].losses;
+  RunTraining(options("long"), {.stop_after_step = 1000});
+  EXPECT_EQ(RunTraining(options("long"))[0].losses,
+            std::vector<double>(unbroken.begin() + 1000, unbroken.end()));
 }
 
 TEST_F(ResumeTest, TwoRanksFromACheckpointAtAnInterval) {

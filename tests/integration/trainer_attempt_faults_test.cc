@@ -139,6 +139,15 @@ TEST_F(TrainerAttemptFaults, TellsAnErrorOfTheJobsFiles) {
   EXPECT_EQ(attempt.EndFile().cause(), v1::ATTEMPT_CAUSE_USER_ERROR);
 }
 
+TEST_F(TrainerAttemptFaults, B03RefusesAGpuThatThisBuildCannotUse) {
+  folder_.WriteJob({});
+  AttemptUnderTest attempt(folder_.path(), {.device_kind = v1::Device::KIND_CUDA});
+  AttemptDaemon daemon(attempt, keys_);
+  const v1::TrainerEnd end = daemon.AwaitEnd();
+  EXPECT_EQ(end.cause(), v1::ATTEMPT_CAUSE_USER_ERROR);
+  EXPECT_THAT(end.message(), AllOf(HasSubstr("device cuda"), HasSubstr("--device cpu")));
+}
+
 TEST_F(TrainerAttemptFaults, RefusesAFolderWithoutATask) {
   const Outcome outcome = folder_.Run({"attempt", folder_.path().string()});
   EXPECT_EQ(outcome.exit_code, 2);
@@ -156,7 +165,7 @@ TEST_F(TrainerAttemptFaults, TellsWhatFillsABudgetThatIsTooSmall) {
   EXPECT_EQ(attempt.process().Wait().exit_code, 1);
 }
 
-TEST_F(TrainerAttemptFaults, ARankWithoutMemoryEndsItsPeerToo) {
+TEST_F(TrainerAttemptFaults, P05ARankWithoutMemoryEndsItsPeerToo) {
   folder_.WriteJob({.mesh = "{data: 2}"});
   AttemptUnderTest first(folder_.path(), {.rank = 0});
   AttemptUnderTest second(folder_.path(), {.rank = 1, .budget_bytes = 100'000});
@@ -187,7 +196,7 @@ TEST_F(TrainerAttemptFaults, EndsSoonAfterAPeerIsKilled) {
   EXPECT_EQ(first.process().Wait().exit_code, 1);
 }
 
-TEST_F(TrainerAttemptFaults, EndsWhenAPeerStandsStill) {
+TEST_F(TrainerAttemptFaults, P05EndsWhenAPeerStandsStill) {
   folder_.WriteJob(
       {.mesh = "{data: 2}", .steps = kEndless, .more = "timeouts: {collective_seconds: 2}"});
   AttemptUnderTest first(folder_.path(), {.rank = 0});

@@ -109,6 +109,19 @@ v1::Job ServiceCluster::Get(const std::string& job) {
   return response.job();
 }
 
+std::vector<std::string> ServiceCluster::Events(const std::string& job) {
+  grpc::ClientContext context;
+  SetDeadline(&context);
+  v1::ListEventsRequest request;
+  request.set_job(job);
+  request.set_page_size(1000);
+  v1::ListEventsResponse response;
+  v1::JobService::NewStub(channel_)->ListEvents(&context, request, &response);
+  std::vector<std::string> texts;
+  for (const v1::Event& event : response.events()) texts.push_back(event.message());
+  return texts;
+}
+
 v1::Worker ServiceCluster::GetWorker(const std::string& name) {
   grpc::ClientContext context;
   SetDeadline(&context);

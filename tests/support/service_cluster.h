@@ -52,6 +52,8 @@ class ServiceCluster {
                     std::chrono::seconds patience = std::chrono::seconds(30));
   bool WaitForStep(const std::string& job, std::int64_t step);
   v1::Worker GetWorker(const std::string& name);
+  // What the events of a job say, oldest first.
+  std::vector<std::string> Events(const std::string& job);
 
   // A small model on that many ranks; the real trainer needs `data` to exist.
   v1::JobSpec NewJob(const std::string& name, std::int64_t ranks, std::int64_t steps) const;

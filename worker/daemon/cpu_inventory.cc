@@ -34,6 +34,7 @@ class CpuInventory : public Inventory {
   explicit CpuInventory(InventoryOptions options)
       : options_(std::move(options)), model_(ProcessorName(options_.proc)) {}
 
+  v1::Device::Kind kind() const override { return v1::Device::KIND_CPU; }
   DeviceReading Read(const std::vector<HeldMemory>& held) override {
     std::int64_t promised = 0;
     std::int64_t resident = 0;
@@ -56,7 +57,7 @@ class CpuInventory : public Inventory {
     }
     const std::int64_t foreign = std::max<std::int64_t>(memory.used_bytes - resident, 0);
     v1::Device& device = reading.devices.emplace_back();
-    device.set_kind(v1::Device::KIND_CPU);
+    device.set_kind(kind());
     device.set_uuid("cpu");
     device.set_model(model_);
     device.set_total_bytes(memory.total_bytes);

@@ -56,6 +56,7 @@ Daemon::~Daemon() = default;
 SupervisorOptions Daemon::SupervisorOptionsOf() const {
   return {.attempts = std::filesystem::path(config_.state_directory()) / "attempts",
           .host = config_.advertise_host(),
+          .device_kind = inventory_->kind(),
           .trainer_grace_seconds = config_.trainer_grace_seconds(),
           .drain_seconds = config_.drain_seconds()};
 }

@@ -30,6 +30,7 @@ struct DeviceReading {
 class Inventory {
  public:
   virtual ~Inventory() = default;
+  virtual v1::Device::Kind kind() const = 0;  // of every device of this worker
   virtual DeviceReading Read(const std::vector<HeldMemory>& held) = 0;
 };
 

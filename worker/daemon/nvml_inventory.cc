@@ -31,6 +31,7 @@ class NvmlInventory : public Inventory {
   explicit NvmlInventory(std::unique_ptr<NvmlLibrary> library)
       : library_(std::move(library)), driver_(library_->DriverVersion()) {}
 
+  v1::Device::Kind kind() const override { return v1::Device::KIND_CUDA; }
   DeviceReading Read(const std::vector<HeldMemory>& held) override;
 
  private:
@@ -51,7 +52,7 @@ v1::Device NvmlInventory::DeviceOf(const GpuReading& gpu, std::int64_t index,
   }
   const std::int64_t foreign = ForeignBytes(gpu, held);
   v1::Device device;
-  device.set_kind(v1::Device::KIND_CUDA);
+  device.set_kind(kind());
   device.set_uuid(gpu.uuid);
   device.set_model(gpu.name);
   device.set_driver_version(driver_);

@@ -90,6 +90,7 @@ v1::TrainerTask Supervisor::TaskOf(const v1::Prepare& prepare) const {
   *task.mutable_plan() = prepare.plan();
   task.set_budget_bytes(prepare.budget_bytes());
   task.set_host(options_.host);
+  task.set_device_kind(options_.device_kind);
   task.set_grace_seconds(options_.trainer_grace_seconds);
   return task;
 }

@@ -17,6 +17,7 @@ namespace agoq {
 struct SupervisorOptions {
   std::filesystem::path attempts;  // the folder of attempts' folders
   std::string host;                // at which other workers' trainers reach this one's
+  v1::Device::Kind device_kind = v1::Device::KIND_CPU;
   double trainer_grace_seconds = 30;
   double drain_seconds = 300;  // for a Drain without a deadline
 };

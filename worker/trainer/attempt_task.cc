@@ -29,6 +29,12 @@ v1::JobSpec WithPlan(const v1::TrainerTask& task) {
   return job;
 }
 
+// A rank that was given a GPU must not train on the CPU without a word.
+std::string DeviceProblem(v1::Device::Kind kind) {
+  if (kind != v1::Device::KIND_CUDA) return "";
+  return "device cuda: this trainer is built for CPUs alone; start its worker with --device cpu";
+}
+
 std::string ProblemsOf(const v1::JobSpec& job, std::int64_t world) {
   std::string text;
   for (const SpecError& error : ReviewJob(job).errors) {
@@ -53,6 +59,8 @@ AttemptTask ReadAttemptTask(const std::string& folder) {
                    static_cast<std::int64_t>(std::lround(message.grace_seconds() * 1000)))};
   task.world = static_cast<int>(message.world());
   task.host = message.host();
+  task.problem = DeviceProblem(message.device_kind());
+  if (!task.problem.empty()) return task;
   const v1::JobSpec job = WithPlan(message);
   task.problem = ProblemsOf(job, message.world());
   if (!task.problem.empty()) return task;

@@ -32,7 +32,7 @@ void GatherBytes(Communicator& communicator, std::size_t own, std::size_t other,
   communicator.AllGather(parts[communicator.rank()], std::move(receive))->Wait(Soon(timeout));
 }
 
-TEST_P(CommunicatorFailureTest, MismatchOfSizeIsNamedOnBothRanks) {
+TEST_P(CommunicatorFailureTest, P04MismatchOfSizeIsNamedOnBothRanks) {
   const std::vector<std::string> errors = Errors(2, [](Communicator& communicator) {
     communicator.Barrier()->Wait(Soon());
     GatherBytes(communicator, communicator.rank() == 0 ? 1000 : 999, 1000);
@@ -42,7 +42,7 @@ TEST_P(CommunicatorFailureTest, MismatchOfSizeIsNamedOnBothRanks) {
                                  HasSubstr("999 bytes"))));
 }
 
-TEST_P(CommunicatorFailureTest, MismatchOfOperationIsNamedOnBothRanks) {
+TEST_P(CommunicatorFailureTest, P04MismatchOfOperationIsNamedOnBothRanks) {
   const std::vector<std::string> errors = Errors(2, [](Communicator& communicator) {
     communicator.Barrier()->Wait(Soon());
     communicator.Barrier()->Wait(Soon());
@@ -84,7 +84,7 @@ TEST_P(CommunicatorFailureTest, MismatchOfAMessageIsNamedOnBothRanks) {
                          HasSubstr("1000 bytes"), HasSubstr("999 bytes"))));
 }
 
-TEST_P(CommunicatorFailureTest, MismatchLeavesNoResult) {
+TEST_P(CommunicatorFailureTest, P04MismatchLeavesNoResult) {
   Errors(2, [](Communicator& communicator) {
     std::vector<std::byte> bytes(communicator.rank() == 0 ? 64 : 32,
                                  std::byte(communicator.rank() + 1));

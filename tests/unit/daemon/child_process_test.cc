@@ -120,7 +120,7 @@ TEST_F(ChildProcessTest, AProgramThatIsNotThereIsNamed) {
   EXPECT_THAT(std::string(process.status().message()), HasSubstr("/no/such/program"));
 }
 
-TEST_F(ChildProcessTest, KillsGrandchildrenToo) {
+TEST_F(ChildProcessTest, C08KillsGrandchildrenToo) {
   const std::string pipe = PipePath();
   const auto process = Spawn("sleep 600 & echo $! > " + pipe + "; wait");
   const auto identity = IdentityOf(ReadPid(pipe));

@@ -160,7 +160,7 @@ TEST_F(DaemonTest, AStateDirectoryMayHaveALongName) {
 }
 
 // C-08: no trainer and no child of one stays behind, whatever they do about SIGTERM.
-TEST_F(DaemonTest, AnAbandonedTrainerIsKilledWithItsChildren) {
+TEST_F(DaemonTest, C08AnAbandonedTrainerIsKilledWithItsChildren) {
   StartDaemon();
   RunRank();
   const std::optional<ProcessIdentity> trainer = Folder().ReadProcess();

@@ -103,7 +103,7 @@ TEST_F(CpuInventoryTest, AMachineThatTellsNothingNeedsTheSetting) {
   EXPECT_THAT(std::string(inventory.status().message()), HasSubstr("memory_bytes"));
 }
 
-TEST(InventoryTest, CudaWithoutADriverSaysWhatIsMissing) {
+TEST(InventoryTest, B03CudaWithoutADriverSaysWhatIsMissing) {
   const auto inventory = NewInventory({.device = "cuda", .nvml = "libno-such-nvml.so"});
   EXPECT_TRUE(absl::IsFailedPrecondition(inventory.status()));
   EXPECT_THAT(std::string(inventory.status().message()), HasSubstr("NVML cannot be loaded"));

@@ -63,6 +63,7 @@ class SupervisorFixture : public testing::Test {
     supervisor_ = std::make_unique<Supervisor>(
         SupervisorOptions{.attempts = attempts(),
                           .host = "host",
+                          .device_kind = v1::Device::KIND_CUDA,
                           .trainer_grace_seconds = 30,
                           .drain_seconds = kDrainSeconds},
         RankServices{.processes = processes_,

@@ -28,6 +28,7 @@ TEST_F(SupervisorTest, WritesTheTaskBeforeTheTrainerStarts) {
   EXPECT_EQ(task->world(), 4);
   EXPECT_EQ(task->budget_bytes(), 1000);
   EXPECT_EQ(task->host(), "host");
+  EXPECT_EQ(task->device_kind(), v1::Device::KIND_CUDA);
   EXPECT_EQ(task->grace_seconds(), 30);
   spawned->fate->End({});
 }
@@ -128,7 +129,7 @@ TEST_F(SupervisorTest, DrainAsksTheTrainerToStop) {
   EXPECT_EQ(AwaitExit().cause(), v1::ATTEMPT_CAUSE_DRAINED);
 }
 
-TEST_F(SupervisorTest, DrainBecomesAKillAtItsDeadline) {
+TEST_F(SupervisorTest, C08DrainBecomesAKillAtItsDeadline) {
   const v1::RankId id = Rank("job", 1);
   const auto fate = StartRank(id);
   v1::Drain drain;
@@ -161,7 +162,7 @@ TEST_F(SupervisorTest, ATrainerThatStaysAfterItsEndIsKilledAndItsReportHolds) {
   EXPECT_EQ(AwaitExit().cause(), v1::ATTEMPT_CAUSE_COMPLETED);
 }
 
-TEST_F(SupervisorTest, NamesAProcessThatCannotBeKilled) {
+TEST_F(SupervisorTest, C08NamesAProcessThatCannotBeKilled) {
   const v1::RankId id = Rank("job", 1);
   const auto fate = StartRank(id);
   fate->MakeUnkillable();

@@ -9,7 +9,7 @@ OptimizerOptions Options() {
   return {.learning_rate = 1e-3, .warmup_steps = 10, .min_rate_ratio = 0.1};
 }
 
-TEST(LrScheduleTest, WarmUpGivesUpdateKItsShare) {
+TEST(LrScheduleTest, G13WarmUpGivesUpdateKItsShare) {
   for (std::int64_t k = 1; k <= 10; ++k) {
     EXPECT_DOUBLE_EQ(LearningRate(Options(), {.update = k, .total_steps = 100}),
                      1e-4 * static_cast<double>(k));

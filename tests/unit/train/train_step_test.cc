@@ -119,7 +119,7 @@ TEST(TrainStepTest, G01UnevenMicroBatchesWeighByTheirTargets) {
 
 class NonFiniteStepTest : public testing::TestWithParam<std::optional<QuantSpec>> {};
 
-TEST_P(NonFiniteStepTest, OneRanksBadValueIsSkippedByAllAndNamed) {
+TEST_P(NonFiniteStepTest, G03OneRanksBadValueIsSkippedByAllAndNamed) {
   const Steps steps = {{MakeBatch({8, 8}, 1)}, {MakeBatch({8, 8}, 50)}, {MakeBatch({8, 8}, 90)}};
   at::Tensor kept;
   const auto spoil = [&](int rank, std::size_t step, TrainState& state) {
