@@ -206,39 +206,6 @@ TEST(Service, AdoptsTheTrainerOfADaemonThatDied) {
   EXPECT_EQ(done.status().generation(), 1);
 }
 
-// Fault case C-04.
-TEST(Service, ShutsDownWithOpenStreams) {
-  ServiceCluster cluster(Options({kMiB * 100}, 20));
-  v1::Job job;
-  ASSERT_TRUE(cluster.Submit(cluster.NewJob("watched", 1, 100'000), &job).ok());
-  std::vector<std::jthread> watchers;
-  std::vector<grpc::Status> ends(3);
-  std::atomic<int> num_watching{0};
-  for (grpc::Status& end : ends) {
-    watchers.emplace_back([&] {
-      grpc::ClientContext context;
-      v1::WatchJobRequest request;
-      request.set_job(job.id());
-      const auto stub = v1::JobService::NewStub(cluster.channel());
-      const auto stream = stub->WatchJob(&context, request);
-      v1::WatchJobResponse update;
-      bool is_first = true;
-      while (stream->Read(&update)) {
-        if (is_first) ++num_watching;
-        is_first = false;
-      }
-      end = stream->Finish();
-    });
-  }
-  ASSERT_TRUE(Eventually([&] { return num_watching == 3; }, std::chrono::seconds(10)));
-  cluster.coordinator().Signal(SIGTERM);
-  EXPECT_EQ(cluster.coordinator().WaitForEnd(std::chrono::seconds(10)), 0);
-  watchers.clear();
-  for (const grpc::Status& end : ends) {
-    EXPECT_EQ(end.error_code(), grpc::StatusCode::UNAVAILABLE) << end.error_message();
-  }
-}
-
 TEST(Service, WatchEndsWithTheJob) {
   ServiceCluster cluster(Options({kMiB * 100}, 5));
   v1::Job job;

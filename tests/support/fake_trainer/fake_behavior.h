@@ -1,4 +1,4 @@
-// What a fake trainer does, read from its task.
+// What a fake trainer does, read from its task. Each step is a line of its log.
 //
 // From the spec: steps.total (0: until it is stopped), checkpoint.uri, checkpoint.interval and
 // timeouts.collective_seconds mean what they mean to the trainer. The environment's

@@ -146,6 +146,7 @@ void FakeRank::Step() {
   position_.collective_sequence += 2;
   position_.allocated_bytes = 700'000;
   page_.Write(position_);
+  std::cout << "fake_trainer: step " << position_.step << "\n" << std::flush;
   StepReport step = {.step = position_.step,
                      .total_steps = behavior_.total_steps,
                      .loss = FakeLoss(position_.step),
