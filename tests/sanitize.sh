@@ -15,9 +15,10 @@ if [ "${1:-}" = --daemons ]; then
   shift
 fi
 
-# vptr checks need type information of libraries that are not built with it. A sanitizer makes GCC warn of what is not so.
-flags="-fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g1 -O1 -Wno-error"
-cmake -S . -B "$build" -G Ninja -DAGOQ_ENGINE=$engine -DAGOQ_BENCHMARKS=OFF -DCMAKE_CXX_FLAGS="$flags"
+# vptr checks need type information that libraries of other builds lack. A sanitizer makes GCC warn of what is not so.
+flags="-fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+cmake -S . -B "$build" -G Ninja -DAGOQ_ENGINE=$engine -DAGOQ_BENCHMARKS=OFF -DAGOQ_WARNINGS_ARE_ERRORS=OFF \
+  -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS="$flags" -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1"
 cmake --build "$build"
 export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=1
 export UBSAN_OPTIONS=print_stacktrace=1

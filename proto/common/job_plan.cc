@@ -48,6 +48,7 @@ PlannerInput PlannerInputOf(const v1::JobSpec& job) {
   PlannerInput input;
   MemoryModelInput& memory = input.memory;
   memory.model = ShapeFromSpec(job.model());
+  input.errors = DefaultErrorTable(memory.model);
   memory.compute = ComputeOf(job.precision());
   if (job.precision().gradient_format() != v1::PrecisionSpec::GRADIENT_FORMAT_NONE) {
     memory.gradient_spec = QuantSpec{Format::kInt8, job.precision().gradient_block()};

@@ -18,7 +18,7 @@ inline constexpr double kRecomputeWeight = 3 * 0.0863 * 0.0863;
 
 struct PlannerInput {
   MemoryModelInput memory;  // its layers are ignored
-  ErrorTable errors = DefaultErrorTable();
+  ErrorTable errors = LargeModelErrors();
   std::int64_t budget_bytes = 0;        // of the predicted peak; 0: no bound
   std::int64_t saved_budget_bytes = 0;  // of the saved activations alone; 0: no bound
   double error_budget = 0;              // predicted error of the gradient, a ratio; 0: no bound

@@ -32,11 +32,22 @@ const SitePolicy& EffectivePolicy(const LayerPlan& plan, Site site) {
 
 }  // namespace
 
-ErrorTable DefaultErrorTable() {
+ErrorTable LargeModelErrors() {
   //                     x1      q       k       v       o       x2      gate    up
   return {.columns = {{Format::kInt8, {.0057, .0140, .0183, .0070, .0068, .0048, .0060, .0055}},
                       {Format::kNf4, {.0489, .2731, .3967, .0777, .0731, .0269, .0497, .0442}}},
           .first_layer_shares = {.54, 0, 0, .04, 0, .40, .42, .42}};
+}
+
+ErrorTable SmallModelErrors() {
+  return {.columns = {{Format::kInt8, {.0027, .0088, .0096, .0041, .0034, .0013, .0019, .0015}},
+                      {Format::kNf4, {.0420, .1710, .1778, .0728, .0736, .0213, .0291, .0263}}},
+          .first_layer_shares = {.64, .13, .12, .27, .34, .57, .62, .63}};
+}
+
+ErrorTable DefaultErrorTable(const ModelShape& model) {
+  constexpr std::int64_t kBetween = 314;  // the geometric mean of the hidden sizes, 128 and 768
+  return model.hidden_size < kBetween ? SmallModelErrors() : LargeModelErrors();
 }
 
 double SquaredError(const ErrorTable& table, const LayerPlan& plan, std::int64_t layer,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "worker/plan/bit_plan.h"
+#include "worker/plan/model_shape.h"
 
 namespace agoq {
 
@@ -25,7 +26,12 @@ struct ErrorTable {
 
 // Measured on a LLaMA of 12 layers, hidden size 768, 12 query and 4 key/value heads, after 39
 // million tokens; blocks of 128, rounding to nearest.
-ErrorTable DefaultErrorTable();
+ErrorTable LargeModelErrors();
+// The same of the demo's model: 4 layers, hidden size 128, 4 heads, after 1 million tokens
+// (tests/bench/gradient_errors.py).
+ErrorTable SmallModelErrors();
+// The table of the model that was measured nearest in size.
+ErrorTable DefaultErrorTable(const ModelShape& model);
 
 // Squared error that layer `layer` of `num_layers` adds. A recomputed site is charged as its source
 // is kept: q k v as x1, gate and up as x2; from a full source nothing. Other block sizes count as

@@ -51,6 +51,7 @@ PlannerInput DemoInput() {
                   .micro_batch_size = 8,
                   .sequence_length = 128,
                   .num_ranks = 2};
+  input.errors = DefaultErrorTable(input.memory.model);
   return input;
 }
 
